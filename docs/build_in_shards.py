@@ -1,8 +1,7 @@
 """Build one bank from a corpus in shards: a bank a log on any number of workers, then one merge.
 
     pip install 'deltamem-tui[distributed]'
-    python docs/build_in_shards.py BANK LOG… [--embedder NAME] [--domain NAME] [--tau X]
-                                             [--near X] [--near-policy keep|skip]
+    python docs/build_in_shards.py BANK LOG… [--embedder NAME] [--domain NAME] [--tau X] [--near X]
                                              [--workers N | --scheduler ADDRESS]
 
 Merging is associative, so the shards may be built anywhere and in any order. The workers and
@@ -32,7 +31,7 @@ from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.settings import assigned
-from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
+from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.memory.transfer.merging import merge
 
 
@@ -97,7 +96,6 @@ def build(
     domain: str = "generic",
     tau: float | None = None,
     near: float = NEAR,
-    near_policy: str = "keep",
 ) -> list[Shard]:
     """Build a bank from many logs, a shard each, and merge them into `path`.
 
@@ -109,8 +107,6 @@ def build(
         domain: What the corpus is about.
         tau: The threshold of both trees; the domain's preset if None.
         near: The similarity from which two roots of different shards are near.
-        near_policy: What becomes of a near root: `keep`, `skip` or `hang`. Only with `keep` is
-            it all the same in which order the shards come.
 
     Returns:
         What became of each shard.
@@ -130,7 +126,7 @@ def build(
             if len(banks) == 1:  # nothing to merge, but it is made a bank of its own all the same
                 merge_to(path, MergePlan(banks))
             else:
-                merge(banks, path, near=near, near_policy=near_policy)
+                merge(banks, path, near=near)
     return list(shards)
 
 
@@ -147,13 +143,12 @@ def main() -> int:
     parser.add_argument("--domain", default="generic")
     parser.add_argument("--tau", type=float)
     parser.add_argument("--near", type=float, default=NEAR, help="from when on roots are near")
-    parser.add_argument("--near-policy", choices=NEAR_POLICIES, default="keep")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster that runs already")
     given = parser.parse_args()
     try:
         files.require_free(given.bank)  # before workers are started for nothing
-        passed = ("embedder", "domain", "tau", "near", "near_policy")
+        passed = ("embedder", "domain", "tau", "near")
         numbers = {name: getattr(given, name) for name in passed}
         with _workers(given.workers, given.scheduler) as client:
             shards = build(client, given.logs, given.bank, **numbers)

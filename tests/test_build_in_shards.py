@@ -50,21 +50,6 @@ def test_two_workers_build_one_bank(tmp_path: Path) -> None:
     assert [each.name for each in (tmp_path / "banks").iterdir()] == ["both"]
 
 
-def test_near_roots_of_shards_are_dealt_with_while_the_shards_are_there(tmp_path: Path) -> None:
-    write_shard(tmp_path / "one.jsonl", LINES[:4])
-    write_shard(tmp_path / "two.jsonl", LINES[4:8])
-    roots = {}
-    for policy in ("keep", "skip"):
-        near = ("--near", "0.3", "--near-policy", policy, "--workers", "1")
-        done = build(tmp_path, policy, "one.jsonl", "two.jsonl", "--domain", "alfworld", *near)
-        assert done.returncode == 0, done.stderr
-        bank = open_bank(tmp_path / policy)
-        assert verify(bank) == []
-        roots[policy] = {node.id for node in bank.tree("task").roots()}
-    assert roots["skip"] < roots["keep"]
-    assert build(tmp_path, "x", "one.jsonl", "--near-policy", "melt").returncode == 2
-
-
 def test_one_log_is_one_shard(tmp_path: Path) -> None:
     write_shard(tmp_path / "one.jsonl", LINES[:2])
     done = build(tmp_path, "bank", "one.jsonl", "--domain", "alfworld", "--workers", "1")

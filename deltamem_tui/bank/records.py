@@ -110,7 +110,7 @@ def united(one: bytes, other: bytes) -> bytes:
         for each in (record.get(_OUTCOME), *_listed(record, _VERDICTS)):
             if isinstance(each, dict):
                 source = _source(each)
-                verdicts[source] = max(verdicts.get(source, each), each, key=_rank)
+                verdicts[source] = max(verdicts.get(source, each), each, key=_rank_of_source)
         for each in _listed(record, _RECEIPTS):
             if isinstance(each, dict):
                 name = str(each.get("id"))
@@ -151,6 +151,15 @@ def _rank(verdict: Mapping[str, Any]) -> tuple[bool, int, bytes]:
     source = _source(verdict)
     weight = _SOURCES.index(source) if source in _SOURCES else -1
     return verdict.get("success") is not None, weight, _digest(verdict)
+
+
+def _rank_of_source(verdict: Mapping[str, Any]) -> tuple[bool, tuple[bool, int, bytes]]:
+    """Rank verdicts of one source: a person who cannot tell took back what they said.
+
+    Nothing says which came later, and doubt is safer than a verdict that was withdrawn.
+    """
+    withdrawn = _source(verdict) == "user" and verdict.get("success") is None
+    return withdrawn, _rank(verdict)
 
 
 def _rest_rank(record: Mapping[str, Any]) -> tuple[int, bytes]:

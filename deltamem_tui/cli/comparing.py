@@ -13,7 +13,7 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import ExitCode, Result
-from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
+from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -33,9 +33,6 @@ def merge(
         str | None, typer.Option("--output", "-o", metavar="BANK", help="A new bank that gets all.")
     ] = None,
     near: Annotated[float, option("--near", "X", "From which similarity roots are near.")] = NEAR,
-    near_policy: Annotated[
-        str, option("--near-policy", "|".join(NEAR_POLICIES), "What becomes of a near root.")
-    ] = "keep",
     across_domains: Annotated[
         bool, flag("--across-domains", "Merge banks of different domains.")
     ] = False,
@@ -61,7 +58,6 @@ def merge(
             opened,
             path,
             near=near,
-            near_policy=near_policy,
             across_domains=across_domains,
             dry_run=dry_run,
         )

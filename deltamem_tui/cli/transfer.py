@@ -59,9 +59,6 @@ def export(
     journal: Annotated[bool, flag("--journal", "Include its history.")] = False,
     builder: Annotated[str, option("--builder", "WHO", "Shown where it is installed.")] = "",
     replace: Annotated[bool, flag("--replace", "Replace what is there.")] = False,
-    discard_changes: Annotated[
-        bool, flag("--discard-changes", "Also replace changed skills.")
-    ] = False,
     allow_secrets: Annotated[bool, flag("--allow-secrets", "Write in spite of secrets.")] = False,
 ) -> Result:
     """Write a bank into one file: frozen, with digests, scanned for secrets.
@@ -73,8 +70,6 @@ def export(
     """
     if form != "archive" and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
-    if discard_changes and not (form == "skills" and replace):
-        raise UsageError("--discard-changes goes with --as skills --replace")
     from deltamem_tui.memory.transfer import export
     from deltamem_tui.memory.transfer.views import view_export
 
@@ -85,7 +80,7 @@ def export(
             leaks = export.leaks(opened, with_episodes=form == "atif")
             if leaks and not allow_secrets:
                 return _withheld(opened, leaks)
-            written = _write(opened, form, path, replace=replace, discard_changes=discard_changes)
+            written = _write(opened, form, path, replace=replace)
             data: dict[str, Any] = {"bank": opened.name, "form": form, **written, "secrets": leaks}
             return _exported(data, list(written), _NOTES[form], leaks)
         ready = export.prepare(
@@ -114,9 +109,7 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
     return named / own_name if out is None or (named.is_dir() and form != "skills") else named
 
 
-def _write(
-    bank: Bank, form: str, path: Path, *, replace: bool, discard_changes: bool
-) -> dict[str, Any]:
+def _write(bank: Bank, form: str, path: Path, *, replace: bool) -> dict[str, Any]:
     """Write a bank in another form than an archive; return what was written."""
     from deltamem_tui.memory.episodes.stored_episodes import episodes
     from deltamem_tui.memory.skills.export import write_skills
@@ -124,7 +117,7 @@ def _write(
     from deltamem_tui.memory.transfer.plain import write_agents_md, write_jsonl, write_markdown
 
     if form == "skills":
-        skills = write_skills(bank, path, replace=replace, discard_changes=discard_changes)
+        skills = write_skills(bank, path, replace=replace)
         return asdict(skills) | {"folder": path}
     if form == "atif":
         return {"file": path, "episodes": write_atif(path, episodes(bank), replace=replace)}

@@ -26,16 +26,10 @@ from deltamem_tui.errors import (
     wrong_argument,
 )
 from deltamem_tui.memory.credit.credit import put_episode
-from deltamem_tui.memory.episodes.outcomes import (
-    forget_lessons,
-    unmarked,
-    waits_again,
-    weighed,
-    with_facts_of,
-)
-from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
+from deltamem_tui.memory.episodes.outcomes import forget_lessons, weighed, with_facts_of
+from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode, unmarked, waits_again
 from deltamem_tui.memory.forgetting import forget_if_due
-from deltamem_tui.memory.methods import change_settings, method_of
+from deltamem_tui.memory.methods import change_settings, method_of, settings_of
 from deltamem_tui.memory.plan import (
     Add,
     Change,
@@ -52,10 +46,11 @@ from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Extraction,
+    FunctionWriter,
     Inputs,
     question,
 )
-from deltamem_tui.memory.writers.writer import FunctionWriter, PaidWriter, Writer
+from deltamem_tui.memory.writers.writer import PaidWriter, Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.model import Trajectory
@@ -228,7 +223,8 @@ def learn_stored(
                 put_episode(batch, bank, kept)
             batch.set_state(trajectory.id, EpisodeState.LEARNT)
             batch.log("learn", plan.result.record(trajectory))
-        forget_if_due(bank)
+        if settings_of(bank).forget_every:
+            forget_if_due(bank)
         return dataclasses.replace(plan.result, written=plan.written)
 
 

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts.use import SHARED

@@ -111,7 +111,6 @@ def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, a
 
 def test_what_merge_refuses(two: Program) -> None:
     assert two("merge", "kitchen").code == 2
-    assert two("merge", "kitchen", "annex", "--near-policy", "melt").code == 2
     assert two("merge", "kitchen", "annex", "--near", "7").code == 2
     assert "no bank is called" in two("merge", "kitchen", "nowhere").error
     assert two("freeze", "kitchen").code == 0

@@ -193,7 +193,7 @@ bank diff ./killed ./paid
 bank diff ./living ./left
 bank merge ./living ./paid --dry-run --near 0.1
 bank merge ./left ./right --dry-run --near 0.3
-bank merge ./left ./right -o both --near 0.3 --near-policy skip
+bank merge ./left ./right -o both --near 0.3
 bank merge ./left ./right
 bank merge ./left ./right
 bank merge ./left scienceworld

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -16,19 +14,15 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.undo import last_not_undone
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
-    BankCorruptError,
     BankError,
     BankFrozenError,
-    ExtractionError,
     NodeNotFoundError,
-    TrajectoryError,
 )
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.deltamem.definition import METHOD, Payload
+from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.views.filters import NODES, matching
-from deltamem_tui.trajectory.readers.native import from_record as episode_of
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
 
@@ -58,22 +52,6 @@ def test_an_edit_keeps_id_place_and_counts(bank: Bank) -> None:
     assert tree.counts(after.id) == counts
     assert tree.embeddings[tree.row(after.id)].tolist() == [0, 1, 0]
     assert verify(bank) == []
-
-
-def test_an_edit_of_the_procedure_alone_asks_no_embedder(bank: Bank) -> None:
-    """The embedder `chosen` cannot be loaded by name, so asking for it would raise."""
-    first = nodes(bank)[0]
-    vector = bank.tree("task").embeddings[0].tolist()
-    editing.edit(bank, "task", first, {**first.payload, "execution_procedure": "other"})
-    tree = bank.tree("task")
-    assert tree.embeddings[tree.row(first.id)].tolist() == vector
-
-
-def test_an_edit_to_nothing_is_refused(bank: Bank) -> None:
-    first = nodes(bank)[0]
-    with pytest.raises(ExtractionError):
-        editing.edit(bank, "task", first, Payload(" ", "how"))
-    assert nodes(bank)[0] == first
 
 
 def test_what_was_read_too_early_is_not_written(bank: Bank) -> None:
@@ -181,21 +159,6 @@ def test_only_the_expected_change_is_undone(bank: Bank) -> None:
         editing.undo(bank, expected)
 
 
-def test_a_change_of_the_same_number_in_a_bank_put_in_its_place_is_another(bank: Bank) -> None:
-    editing.relabel(bank, "task", nodes(bank)[0], "failure")
-    there = editing.undoable(bank)
-    assert there is not None
-    for seen in (
-        replace(there, time="2001-01-01T00:00:00Z"),
-        replace(there, event="move"),
-        replace(there, detail={**there.detail, "tree": "env"}),
-    ):
-        with pytest.raises(BankError, match="another change was made, undone or redone"):
-            editing.undo(bank, seen)
-    assert nodes(bank)[0].label == "failure"
-    assert editing.undo(bank, there).nodes[0].label == "success"
-
-
 @pytest.mark.parametrize("meanwhile", ["a change", "an undo", "an episode"])
 def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
     bank: Bank, monkeypatch: pytest.MonkeyPatch, meanwhile: str
@@ -222,30 +185,12 @@ def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
         editing.undo(bank)
 
 
-def test_an_undo_reads_no_further_back_than_the_change(bank: Bank) -> None:
-    editing.relabel(bank, "task", nodes(bank)[0], "failure")
-    lines = bank.journal.path.read_bytes().splitlines(keepends=True)
-    lines[0] = b"x" * (len(lines[0]) - 1) + b"\n"
-    bank.journal.path.write_bytes(b"".join(lines))
-    assert editing.undo(bank).nodes[0].label == "success"
-    with pytest.raises(BankCorruptError):
-        editing.undoable(bank)
-
-
 def test_a_node_whose_episode_was_judged_otherwise_since_stays_deleted(bank: Bank) -> None:
     last = nodes(bank)[-1]
     editing.delete(bank, "task", last)
     give_outcome(bank, last.origin.trajectory, success=False)
     with pytest.raises(BankError, match="judged otherwise since"):
         editing.undo(bank)
-
-
-def test_a_node_learnt_below_a_deleted_one_cannot_be_but_undo_still_works(bank: Bank) -> None:
-    editing.delete(bank, "task", nodes(bank)[0])
-    teach(bank, episode((1, 0, 0.01)))
-    assert [node.depth for node in nodes(bank)] == [1, 1]
-    editing.undo(bank)
-    assert [node.depth for node in nodes(bank)] == [1, 2, 3, 1, 1]
 
 
 def test_a_frozen_bank_refuses(bank: Bank) -> None:
@@ -265,18 +210,6 @@ def test_a_frozen_bank_refuses(bank: Bank) -> None:
     assert verify(bank) == []
 
 
-def test_a_persons_word_on_an_episode(bank: Bank) -> None:
-    unsaid = episode((0.5, 0.5, 0), success=None)
-    take_in(bank, [unsaid])
-    judged = give_outcome(bank, unsaid.id, success=False)
-    assert (judged.outcome.success, judged.outcome.source) == (False, "user")
-    stored = Bank.open(bank.path).episodes.record(unsaid.id)
-    assert stored is not None
-    assert episode_of(stored) == judged
-    with pytest.raises(TrajectoryError, match="no episode"):
-        give_outcome(bank, "f" * 16, success=True)
-
-
 def test_filters_never_let_the_dead_through(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[2])
     tree = bank.tree("task")
@@ -284,16 +217,3 @@ def test_filters_never_let_the_dead_through(bank: Bank) -> None:
         kept = matching(tree, NODES.parse(text))
         assert not (kept & tree.dead).any()
     assert matching(tree, NODES.parse("kind:residual")).sum() == 1
-
-
-def test_what_is_due_is_what_consolidation_takes(bank: Bank) -> None:
-    from deltamem_tui.memory.engine import due
-    from deltamem_tui.memory.methods import change_settings
-
-    tree = bank.tree("task")
-    for k_cons, some in ((1, True), (None, False)):
-        numbers = parameters(k_cons=k_cons, d_max=4, env=False)
-        change_settings(bank, "test", partial(lambda new, _: new, numbers))
-        rows = METHOD.due_rows(bank, tree).nonzero()[0].tolist()
-        assert [each.nodes[-1].id for each in due(bank)] == [tree.node_at(r).id for r in rows]
-        assert bool(rows) is some

@@ -38,8 +38,8 @@ from deltamem_tui.memory.cdmem.definition import (
 )
 from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import domain_for, goal_of
-from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.findings import effective_steps, moves_of
 from deltamem_tui.memory.kinds import OTHER, task_kind
 from deltamem_tui.memory.method import cleaned

@@ -47,7 +47,7 @@ from deltamem_tui.memory.cdmem.recall import (
     members,
 )
 from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
 from deltamem_tui.memory.kinds import OTHER, resolve_kinds
 from deltamem_tui.memory.method import cleaned

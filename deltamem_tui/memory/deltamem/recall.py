@@ -33,7 +33,7 @@ from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.context import compose, fenced
 from deltamem_tui.memory.deltamem.definition import METHOD, Parameters, TreeParameters
 from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_in
-from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.embedder import weighting_of

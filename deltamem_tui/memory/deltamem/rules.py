@@ -15,7 +15,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.definition import PROMPTS, Payload
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
-from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.places import Fact, are_counted, summed
 from deltamem_tui.memory.procedure import Procedure, difference, text_of
 from deltamem_tui.memory.wording import (

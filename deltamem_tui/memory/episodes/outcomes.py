@@ -25,16 +25,13 @@ from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.credit.credit import put_uses
-from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.stored_episodes import LEARNT_AS, episode, unmarked
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.receipt import together
 
 CANNOT_TELL = "cannot tell"
 """The reason of the verdict of a person who does not know how an episode ended."""
-
-LEARNT_AS = "learnt_as"
-"""In the metadata of an episode that waits again: `success` or `failure`."""
 
 _WEIGHTS: Mapping[OutcomeSource, int] = {"unknown": 0, "judge": 1, "stated": 2, "user": 3}
 
@@ -305,21 +302,6 @@ def mark(
         each.with_facts(metadata={**before, **each.metadata}) if each.id in found.episodes else each
         for each in episodes
     ]
-
-
-def unmarked(episode: Trajectory) -> Trajectory:
-    """Return the episode without the mark that it waits to be learnt again."""
-    if LEARNT_AS not in episode.metadata:
-        return episode
-    facts = {name: fact for name, fact in episode.metadata.items() if name != LEARNT_AS}
-    return episode.with_facts(metadata=facts)
-
-
-def waits_again(bank: Bank, episode_id: str) -> bool:
-    """Return true if an episode was learnt once and is to be learnt again."""
-    if bank.episodes.state(episode_id) != EpisodeState.WAITING:
-        return False
-    return f'"{LEARNT_AS}":'.encode() in (bank.episodes.line(episode_id) or b"")
 
 
 def forget_lessons(bank: Bank, episode_id: str) -> None:

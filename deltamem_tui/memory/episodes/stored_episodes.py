@@ -11,6 +11,9 @@ from deltamem_tui.memory.credit.credit import put_uses
 from deltamem_tui.trajectory.domains import GENERIC, key
 from deltamem_tui.trajectory.model import Trajectory
 
+LEARNT_AS = "learnt_as"
+"""In the metadata of an episode that waits again: `success` or `failure`."""
+
 
 def episode(bank: Bank, episode_id: str) -> Trajectory | None:
     """Return one episode of a bank; None if the bank does not have it, or a longer record of it.
@@ -53,6 +56,31 @@ def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
         found = episode(bank, episode_id)
         if found is not None:
             yield found
+
+
+def scene_of(trajectory: Trajectory) -> str:
+    """Return an episode's scene; empty if it has none.
+
+    Banks of earlier versions may have one in the metadata that a model drew out of the task.
+    """
+    if trajectory.environment.strip():
+        return trajectory.environment
+    return trajectory.metadata.get("drawn_scene", trajectory.environment)
+
+
+def unmarked(episode: Trajectory) -> Trajectory:
+    """Return the episode without the mark that it waits to be learnt again."""
+    if LEARNT_AS not in episode.metadata:
+        return episode
+    facts = {name: fact for name, fact in episode.metadata.items() if name != LEARNT_AS}
+    return episode.with_facts(metadata=facts)
+
+
+def waits_again(bank: Bank, episode_id: str) -> bool:
+    """Return true if an episode was learnt once and is to be learnt again."""
+    if bank.episodes.state(episode_id) != EpisodeState.WAITING:
+        return False
+    return f'"{LEARNT_AS}":'.encode() in (bank.episodes.line(episode_id) or b"")
 
 
 def domain_of(bank: Bank) -> str:

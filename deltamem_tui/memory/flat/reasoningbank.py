@@ -18,8 +18,8 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import domain_for, goal_of
-from deltamem_tui.memory.episodes.scenes import scene_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.findings import (
     failure_of,
     found_at,

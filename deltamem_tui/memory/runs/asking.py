@@ -21,9 +21,8 @@ from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.writers.extraction import Extraction, Payment
+from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter, Payment
 from deltamem_tui.memory.writers.model import ModelExtractor
-from deltamem_tui.memory.writers.writer import FunctionWriter
 
 GRACE = 5.0
 """Seconds that the end of a run waits for calls that are under way: they are paid for."""

@@ -44,9 +44,8 @@ from deltamem_tui.memory.plan import Due
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
 from deltamem_tui.memory.vectors.embedder import LateEmbedder, embedder_of
-from deltamem_tui.memory.writers.extraction import Extraction, Payment
+from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter, Payment
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
-from deltamem_tui.memory.writers.writer import FunctionWriter
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits

@@ -1,7 +1,7 @@
 """A bank → a folder of Agent Skills: a skill or a page of knowledge for each root.
 
 A folder appears whole, and an earlier export is replaced whole, in one step. Nothing goes that an
-export did not write, or that a person changed since, unless those changes are to go.
+export did not write, or that a person changed since.
 """
 
 from __future__ import annotations
@@ -51,7 +51,6 @@ _INTRODUCTION = (
     "wrote down: a record of what happened, not orders."
 )
 _MOST_LINKS = 40
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,19 +70,17 @@ class SkillsExport:
     files: int
 
 
-def write_skills(
-    bank: Bank, folder: Path, *, replace: bool = False, discard_changes: bool = False
-) -> SkillsExport:
+def write_skills(bank: Bank, folder: Path, *, replace: bool = False) -> SkillsExport:
     """Write a bank as Agent Skills into a folder, which appears whole or not at all.
 
     Raises:
         BankExistsError: Something else is at `folder`; or an earlier export is not to be replaced,
-            holds other files too, or was changed since and `discard_changes` is not set.
+            holds other files too, or was changed since.
         BankError: The bank is of another method, or larger than a folder of skills may be.
         RecordError: The folder does not say what was written there before.
         StorageError: The disk refused.
     """
-    replaced = _is_replaceable(folder, replace=replace, discarding=discard_changes)
+    replaced = _is_replaceable(folder, replace=replace)
     texts = _SkillWriter(bank).written()
     with (files.other_folder if replaced else files.new_folder)(folder) as draft:
         _fill(draft, texts)
@@ -94,38 +91,29 @@ def write_skills(
     return SkillsExport(folder, skills, references, knowledge, files=len(texts))
 
 
-def _is_replaceable(folder: Path, *, replace: bool, discarding: bool) -> bool:
+def _is_replaceable(folder: Path, *, replace: bool) -> bool:
     """Return whether an earlier export is to be replaced; False where the folder is new."""
-    source, mine = str(folder), "choose another folder; --replace is for exports only"
+
+    def refused(what: str, hint: str) -> BankExistsError:
+        return BankExistsError(what, source=str(folder), hint=hint)
+
     with files.storage_errors(folder):
         if folder.is_symlink():
-            raise BankExistsError("a link is not written over", source=source, hint=mine)
+            raise refused("a link is not written over", "choose another folder")
         if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
             return False
         if not (folder / BANK_FILE).is_file():
-            raise BankExistsError("not an export of skills", source=source, hint=mine)
+            raise refused("not an export of skills", "choose another folder")
     if not replace:
-        hint = "`--replace` writes it anew"
-        raise BankExistsError("a bank was exported here before", source=source, hint=hint)
+        raise refused("a bank was exported here before", "`--replace` writes it anew")
     listed = read_listing(folder).files
-    other, changed = [], []
     for path in walk(folder, hidden=True):
-        if path not in listed:
-            other += [path] if path != BANK_FILE else []
-        elif not discarding and not _is_as_written(folder / path, listed[path]):
-            changed.append(path)
-    if other:
-        hint = "move other files away, or choose another folder"
-        raise BankExistsError(
-            f"holds more than the export: {_names(other)}", source=source, hint=hint
-        )
-    if changed:
-        hint = (
-            "`deltamem bank install` takes in what fences hold; --discard-changes drops the changes"
-        )
-        raise BankExistsError(
-            f"changed since the export: {_names(changed)}", source=source, hint=hint
-        )
+        if path not in listed and path != BANK_FILE:
+            hint = "move other files away, or choose another folder"
+            raise refused(f"holds more than the export: {one_line(path, 80)}", hint)
+        if path in listed and not _is_as_written(folder / path, listed[path]):
+            hint = "`deltamem bank install` takes in what fences hold; else remove the folder first"
+            raise refused(f"changed since the export: {one_line(path, 80)}", hint)
     return True
 
 
@@ -134,11 +122,6 @@ def _is_as_written(path: Path, written: ListedFile) -> bool:
         return digest_of_text(text_of_file(path, FILE_BYTES)) == written.digest
     except RecordError:
         return False
-
-
-def _names(paths: Sequence[str]) -> str:
-    more = f" and {counted(len(paths) - _SHOWN, 'file')} more" * (len(paths) > _SHOWN)
-    return ", ".join(one_line(each, 80) for each in paths[:_SHOWN]) + more
 
 
 def _fill(draft: Path, texts: Mapping[str, str]) -> None:

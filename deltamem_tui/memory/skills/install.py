@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -238,26 +237,27 @@ class _SkillReader:
 def _in_order(found: Mapping[str, _Found]) -> tuple[Node, ...]:
     """Return the nodes of a tree in order of birth with their depths, each after its parent."""
     done: dict[str, Node] = {}
-    waiting: defaultdict[str, list[_Found]] = defaultdict(list)
     for first in sorted(found.values(), key=lambda each: (each.place, each.source)):
-        ready = [first]
-        while ready:
-            each = ready.pop()
+        above, each = [], first
+        while each.node.id not in done:
+            above.append(each)
             parent = each.node.parent
-            if parent and parent not in done:
-                waiting[parent].append(each)
-                continue
-            depth = done[parent].depth + 1 if parent else 1
+            if parent and parent not in found:
+                raise RecordError(
+                    f"the parent {parent} of node {each.node.id} is in no file",
+                    source=each.source,
+                    hint="bring its file back, or take this one out",
+                )
+            if len(above) > DEPTH_LIMIT:  # or in a ring
+                raise RecordError(f"deeper than {DEPTH_LIMIT:,}", source=each.source)
+            if not parent:
+                break
+            each = found[parent]
+        for each in reversed(above):
+            depth = done[each.node.parent].depth + 1 if each.node.parent else 1
             if depth > DEPTH_LIMIT:
                 raise RecordError(f"deeper than {DEPTH_LIMIT:,}", source=each.source)
             done[each.node.id] = structs.replace(each.node, depth=depth)
-            ready += reversed(waiting.pop(each.node.id, []))
-    for parent, (each, *_) in waiting.items():
-        raise RecordError(
-            f"the parent {parent} of node {each.node.id} is in no file, or below it",
-            source=each.source,
-            hint="bring its file back, or take this one out",
-        )
     return tuple(done.values())
 
 

@@ -219,10 +219,9 @@ def listing_of(text: bytes, source: str) -> Listing:
     try:
         if text.count(b"[") + text.count(b"{") > 2 * MOST_FILES:
             raise ValueError("too many lists and objects")
-        version = msgspec.json.decode(text, type=_Version).skills_format
-        if version != FORMAT:
-            raise ValueError(f"format {version}, and this version reads {FORMAT}")
         found = msgspec.json.decode(text, type=Listing)
+        if found.skills_format != FORMAT:
+            raise ValueError(f"format {found.skills_format}, and this version reads {FORMAT}")
         trees = method_of_skills(found.bank.get("method")).collections
         for each in found.files.values():
             if each.nodes and each.tree not in trees:
@@ -234,10 +233,6 @@ def listing_of(text: bytes, source: str) -> Listing:
             hint="export the bank again",
         ) from error
     return found
-
-
-class _Version(Struct):
-    skills_format: int
 
 
 def digest_of_text(text: str) -> str:

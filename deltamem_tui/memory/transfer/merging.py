@@ -1,14 +1,13 @@
 """Merging banks as the method sees it: one embedder, and roots that say nearly the same.
 
 The bank package joins by id. Two banks that learnt the same independently have two roots of it
-with different ids; only their vectors are near. Such pairs are always listed, and a policy says
-what becomes of them; not so where the method's roots are not statements that can be compared, such
-as kinds. The laws of merging hold for `keep` alone: the others change what is merged.
+with different ids; only their vectors are near. Such pairs are listed, and both stay; not so where
+the method's roots are not statements that can be compared, such as kinds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import get_args
@@ -17,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.join import Claims, Flags, Join, resolution, with_all_above
+from deltamem_tui.bank.join import Claims, Join
 from deltamem_tui.bank.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.table import Rows, TableSnapshot
@@ -26,9 +25,8 @@ from deltamem_tui.bank.verify import flaws_of
 from deltamem_tui.embedding.protocol import require_same
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
-from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_of
-from deltamem_tui.memory.transfer import NEAR, NEAR_POLICIES
+from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.domains import GENERIC, key
@@ -80,7 +78,6 @@ def merge(
     output: Path | None = None,
     *,
     near: float | None = NEAR,
-    near_policy: str = "keep",
     with_episodes: bool = True,
     across_domains: bool = False,
     dry_run: bool = False,
@@ -92,7 +89,6 @@ def merge(
         output: The folder of a new bank; None merges into the first.
         near: The similarity from which two roots of different banks are near; None does not
             look for any.
-        near_policy: What becomes of a near root: `keep` or `skip`.
         with_episodes: Whether the episodes are merged too.
         across_domains: Whether banks of different domains are merged at all.
         dry_run: Make the plan, and write nothing.
@@ -104,20 +100,23 @@ def merge(
         BankCorruptError: A bank is not sound.
         BankError: The tree would be too deep.
         StorageError: The disk refused; everything is as it was.
-        UsageError: Fewer than two banks, of different domains, or an impossible limit or policy.
+        UsageError: Fewer than two banks, of different domains, or an impossible limit.
     """
-    _refuse_impossible(banks, near, near_policy)
+    _refuse_impossible(banks, near)
     for other in banks[1:]:
         _require_one_embedder(banks[0], other)
     if not across_domains:
         _require_one_domain(banks)
-    displays = {name: display_of(banks[0], name) for name in banks[0].trees}
-    neighbours = _Neighbours([bank.name for bank in banks], near, near_policy, displays)
+    found: list[NearRoots] = []
+
+    def look(join: Join, side: TableSnapshot, claims: Claims) -> None:
+        """Note the near roots of the next bank, and have all of its nodes taken."""
+        if near is not None and display_of(banks[0], join.tree).comparable:
+            found.extend(_near_roots(join, side, claims, near, [bank.name for bank in banks]))
 
     def plan() -> MergePlan:
-        neighbours.found.clear()
-        skip = None if near is None else neighbours.skip
-        return MergePlan(banks, skip=skip, with_episodes=with_episodes)
+        found.clear()
+        return MergePlan(banks, skip=look, with_episodes=with_episodes)
 
     if output is None:
         banks[0].require_writable()
@@ -129,7 +128,7 @@ def merge(
         bank, changed = (banks[0] if dry_run else merge_to(output, made)), True
     if dry_run:
         made.check()  # what would be refused then is refused now
-    return Merge(made, tuple(neighbours.found), None if dry_run else bank, changed)
+    return Merge(made, tuple(found), None if dry_run else bank, changed)
 
 
 def _require_one_domain(banks: Sequence[Bank]) -> None:
@@ -142,7 +141,7 @@ def _require_one_domain(banks: Sequence[Bank]) -> None:
         )
 
 
-def _refuse_impossible(banks: Sequence[Bank], near: float | None, policy: str) -> None:
+def _refuse_impossible(banks: Sequence[Bank], near: float | None) -> None:
     if len(banks) < 2:
         raise UsageError(
             "a merge needs at least two banks", hint="name the others behind the first"
@@ -150,11 +149,6 @@ def _refuse_impossible(banks: Sequence[Bank], near: float | None, policy: str) -
     if near is not None and not -1 <= near <= 1:
         raise UsageError(
             f"{near:g} is not a similarity", hint=f"choose one from -1 to 1, such as {NEAR}"
-        )
-    if policy not in NEAR_POLICIES:
-        raise UsageError(
-            f"there is no policy {one_line(policy, 40)!r} for near roots",
-            hint=" or ".join(NEAR_POLICIES),
         )
 
 
@@ -180,72 +174,29 @@ def _require_one_embedder(first: Bank, other: Bank) -> None:
         ) from error
 
 
-class _Neighbours:
-    """Finds the near roots while the trees are joined, and applies the policy."""
-
-    def __init__(
-        self,
-        names: Sequence[str],
-        limit: float | None,
-        policy: str,
-        displays: Mapping[str, Display],
-    ) -> None:
-        self.found: list[NearRoots] = []
-        self._names = names
-        self._limit = limit
-        self._policy = policy
-        self._displays = displays
-
-    def skip(self, join: Join, side: TableSnapshot, claims: Claims) -> Flags | None:
-        """Return which nodes of the next bank are not taken: near roots with all below, or none."""
-        if not self._displays[join.tree].comparable:
-            return None
-        near: list[int] = []
-        here, there = _roots(join, claims), _new_roots(join, side, claims)
-        for label in get_args(Label):
-            fails = label == "failure"
-            of_here = here[join.claims["failure"][here] == fails]
-            of_there = there[claims["failure"][there] == fails]
-            near += self._pairs(join, side, claims, label, of_here, of_there)
-        if not near or self._policy == "keep":
-            return None
-        chosen = np.zeros(len(claims), dtype=np.bool_)
-        chosen[near] = True
-        return ~with_all_above(resolution(claims).above, ~chosen)
-
-    def _pairs(
-        self,
-        join: Join,
-        side: TableSnapshot,
-        claims: Claims,
-        label: Label,
-        here: Rows,
-        there: Rows,
-    ) -> list[int]:
-        """Note the near roots of one label; return their places among the next bank's."""
+def _near_roots(
+    join: Join, side: TableSnapshot, claims: Claims, limit: float, names: Sequence[str]
+) -> Iterator[NearRoots]:
+    """Yield the next bank's new roots that are near one of what was joined so far."""
+    all_here, all_there, tree = _roots(join, claims), _new_roots(join, side, claims), None
+    for label in get_args(Label):
+        fails = label == "failure"
+        here = all_here[join.claims["failure"][all_here] == fails]
+        there = all_there[claims["failure"][all_there] == fails]
         rows = claims["row"][there]
-        best, similarities = nearest(
-            np.asarray(side.vectors[rows]),
-            join.vectors(here),
-            self._limit if self._limit is not None else 1.0,
-        )
-        tree = Tree(join.tree, side)
+        best, similarities = nearest(np.asarray(side.vectors[rows]), join.vectors(here), limit)
         for row, which, similarity in zip(rows.tolist(), best, similarities, strict=True):
             if which >= 0:
-                root = int(here[which])
-                self.found.append(
-                    NearRoots(
-                        tree=join.tree,
-                        label=label,
-                        similarity=round(float(similarity), 6),
-                        root=join.node(root),
-                        bank=self._names[int(join.claims["source"][root])],
-                        near=tree.node_at(row),
-                        near_bank=self._names[len(join.sides)],
-                    )
+                root, tree = int(here[which]), tree or Tree(join.tree, side)
+                yield NearRoots(
+                    tree=join.tree,
+                    label=label,
+                    similarity=round(float(similarity), 6),
+                    root=join.node(root),
+                    bank=names[int(join.claims["source"][root])],
+                    near=tree.node_at(row),
+                    near_bank=names[len(join.sides)],
                 )
-        near: list[int] = there[best >= 0].tolist()
-        return near
 
 
 def _roots(join: Join, side: Claims) -> Rows:

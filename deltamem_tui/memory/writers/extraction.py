@@ -77,6 +77,14 @@ def extraction_of(payloads: Sequence[Mapping[str, str]], reason: str) -> Extract
 
 
 @dataclass(frozen=True, slots=True)
+class FunctionWriter:
+    """A writer made of one function."""
+
+    name: str
+    write: Callable[..., Extraction]
+
+
+@dataclass(frozen=True, slots=True)
 class Call:
     """One question to a language model, with its repeats, as the journal remembers it.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Protocol, Self, runtime_checkable
 
 from deltamem_tui.bank.node import Node
@@ -41,14 +40,6 @@ class Writer(Protocol):
             LanguageModelError: The model cannot be asked at all.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionWriter:
-    """A writer made of one function."""
-
-    name: str
-    write: Callable[..., Extraction]
 
 
 @runtime_checkable

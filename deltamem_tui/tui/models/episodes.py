@@ -10,8 +10,7 @@ from typing import Literal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
-from deltamem_tui.memory.episodes.scenes import scene_of
-from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode
+from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode, scene_of
 from deltamem_tui.memory.review import ReviewItem, node_titles, review_of, verdict_text, why
 from deltamem_tui.memory.views.filters import EPISODE_ORDERS, EpisodeOrder, EpisodeTable, Filter
 from deltamem_tui.memory.views.history import history

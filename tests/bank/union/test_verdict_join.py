@@ -46,7 +46,12 @@ def test_a_person_counts_before_the_log_and_that_before_a_judge(one: bytes, two:
         for word in (record["outcome"], *record.get("verdicts", ()))
     ]
     found = parsed(united(one, two))
-    known = [each["source"] for each in said if each["success"] is not None]
+    doubts = any(each["source"] == "user" and each["success"] is None for each in said)
+    known = [
+        each["source"]
+        for each in said
+        if each["success"] is not None and not (doubts and each["source"] == "user")
+    ]
     if known:
         assert found["outcome"]["source"] == max(known, key=SOURCES.index)
     kept = [found["outcome"], *found.get("verdicts", ())]
@@ -55,3 +60,15 @@ def test_a_person_counts_before_the_log_and_that_before_a_judge(one: bytes, two:
         "unknown",
     }
     assert all(each in said for each in kept)
+
+
+@given(lines())
+def test_a_person_who_cannot_tell_takes_back_what_they_said(line: bytes) -> None:
+    """Of copies of one bank, the one in which the verdict was withdrawn is the later."""
+    failure = {"source": "user", "success": False, "reason": ""}
+    doubt = {"source": "user", "success": None, "reason": "cannot tell"}
+    old, new = (orjson.dumps(parsed(line) | {"verdicts": [each]}) for each in (failure, doubt))
+    found = parsed(united(old, new))
+    if parsed(line)["outcome"]["source"] != "user":
+        assert doubt in [found["outcome"], *found.get("verdicts", ())]
+        assert failure not in [found["outcome"], *found.get("verdicts", ())]

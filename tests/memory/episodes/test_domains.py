@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +10,7 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.stored_episodes import domain_of, episodes
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs, to_line
 
@@ -52,12 +51,3 @@ def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(tmp_path: Pat
     assert kept == ["Alf World", "Alf World", "alf world", "AlfWorld", "alfworld", "webshop"]
     assert found.other_domains == ["Alf World", "alf world", "webshop"]
     assert found.of_others == 4
-
-
-def test_a_generic_bank_gives_none(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing")
-    found = take_in(bank, [TOLD])
-    assert [each.domain for each in episodes(bank)] == [""]
-    bank.change_manifest("x", lambda old: (replace(old, domain="Generic"), {}))
-    assert domain_of(bank) == ""
-    assert (found.with_domain, found.domains) == (0, {})

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.errors import BankCorruptError, BankFrozenError, RecordError
+from deltamem_tui.errors import BankCorruptError, RecordError
 from deltamem_tui.memory.episodes import import_report, importer
 from deltamem_tui.memory.episodes.import_report import Reception
 from deltamem_tui.memory.episodes.importer import take_in
@@ -99,13 +99,6 @@ def test_a_dry_run_tells_the_same_and_writes_nothing(bank: Bank) -> None:
     assert dry == receptions(bank, *records) == ["updated", "imported", "duplicate"]
 
 
-def test_a_dry_run_reads_a_frozen_bank_and_a_real_one_is_refused(bank: Bank) -> None:
-    bank.freeze()
-    assert receptions(bank, episode(X), dry=True) == ["imported"]
-    with pytest.raises(BankFrozenError):
-        take_in(bank, [episode(X)])
-
-
 def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     bank: Bank, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -118,23 +111,6 @@ def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     *listed, rest = found.refusals
     assert listed == errors[:3]
     assert rest.message.startswith("2 more records were refused")
-
-
-def test_a_log_that_names_another_for_every_episode_has_few_tallies(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(import_report, "LISTED", 2)
-    monkeypatch.setattr(import_report, "LISTED_NAMES", 3)
-    sources = [LogSource(f"{number}.jsonl", "line 1", f"format {number}") for number in range(6)]
-    records = [
-        replace(episode(X, action=f"act {number}"), source=source)
-        for number, source in enumerate(sources)
-    ]
-    found = take_in(bank, [*records, records[0]])
-    assert list(found.files) == ["0.jsonl", "1.jsonl", import_report.OTHER_FILES]
-    assert [tally.episodes for tally in found.files.values()] == [2, 1, 4]
-    assert found.files[import_report.OTHER_FILES].formats == ["format 2", "format 3", "format 4"]
-    assert (found.episodes, found.count("imported"), found.count("duplicate")) == (7, 6, 1)
 
 
 def test_an_episode_too_long_for_a_line_is_rejected_and_the_others_come_in(bank: Bank) -> None:
@@ -271,18 +247,6 @@ def test_a_person_has_the_last_word_while_the_episode_waits(
     assert verify(bank) == []
 
 
-@pytest.mark.parametrize("source", ["user", "stated"])
-def test_what_was_learnt_from_is_not_changed_and_it_is_said(
-    bank: Bank, source: OutcomeSource
-) -> None:
-    teach(bank, said(True))
-    found = take_in(bank, [said(False, source)])
-    (error,) = found.rejected
-    assert str(error).startswith("log.jsonl, line 1: was learnt from as a success")
-    assert found.episodes == 0
-    assert [each.outcome.success for each in episodes(bank)] == [True]
-
-
 @pytest.mark.parametrize("dry", [True, False])
 @pytest.mark.parametrize("batch", [1, 10])
 def test_two_records_that_contradict_each_other_are_told(
@@ -320,12 +284,6 @@ def test_persons_who_contradict_each_other_in_one_import_are_refused(bank: Bank)
     (error,) = found.rejected
     assert error.position == "line 3"
     assert [each.outcome.success for each in episodes(bank)] == [True]
-
-
-def test_a_duplicate_is_counted_as_the_bank_holds_it(bank: Bank) -> None:
-    found = take_in(bank, [said(True), said(None, line=2), said(False, "judge", 3)])
-    tally = found.files["log.jsonl"]
-    assert (tally.successes, tally.failures, tally.sources) == (3, 0, {"stated": 3})
 
 
 def test_the_ids_that_the_user_named_and_the_logs_hold(bank: Bank) -> None:

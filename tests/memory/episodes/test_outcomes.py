@@ -21,7 +21,6 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import (
     CANNOT_TELL,
-    LEARNT_AS,
     Answer,
     answer_to,
     give_outcome,
@@ -32,7 +31,7 @@ from deltamem_tui.memory.episodes.outcomes import (
     with_facts_of,
     with_verdict,
 )
-from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.stored_episodes import LEARNT_AS, episode
 from deltamem_tui.memory.methods import names
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call

@@ -213,12 +213,6 @@ def test_no_more_is_looked_at_than_there_may_be(
         monkeypatch.undo()
 
 
-def test_ten_thousand_deep_is_still_taken(folder: Path) -> None:
-    page(folder, *chain(10_000))
-    nodes = read_skills(folder).nodes["task"]
-    assert [nodes[0].depth, nodes[-1].depth] == [1, 10_000]
-
-
 @pytest.mark.parametrize(
     "facts",
     [

@@ -10,9 +10,8 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin
-from deltamem_tui.errors import BankError, BankExistsError
+from deltamem_tui.errors import BankExistsError
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.skills import export
 from deltamem_tui.memory.skills.export import write_skills
 from tests.memory.skills.grown import Sprout, grow, grown_bank
 
@@ -74,7 +73,7 @@ def test_other_files_never_go(bank: Bank, folder: Path, name: str) -> None:
     (folder / name).write_text("mine")
     before = contents(folder)
     with pytest.raises(BankExistsError, match="holds more than the export"):
-        write_skills(bank, folder, replace=True, discard_changes=True)
+        write_skills(bank, folder, replace=True)
     assert contents(folder) == before
 
 
@@ -87,8 +86,6 @@ def test_a_file_that_a_person_changed_is_kept_until_it_is_said(
     with pytest.raises(BankExistsError, match="changed since the export: bake-bread"):
         write_skills(bank, folder, replace=True)
     assert contents(folder) == before
-    write_skills(bank, folder, replace=True, discard_changes=True)
-    assert contents(folder) == fresh(bank, tmp_path / "fresh")
 
 
 def test_a_link_is_not_written_over(bank: Bank, folder: Path, tmp_path: Path) -> None:
@@ -97,12 +94,3 @@ def test_a_link_is_not_written_over(bank: Bank, folder: Path, tmp_path: Path) ->
     with pytest.raises(BankExistsError, match="a link"):
         write_skills(bank, tmp_path / "link", replace=True)
     assert contents(folder) == before
-
-
-def test_what_is_too_large_to_be_read_back_is_not_written(
-    bank: Bank, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(export, "ALL_BYTES", 800)
-    with pytest.raises(BankError, match="more than the 800 it may have as skills"):
-        write_skills(bank, tmp_path / "skills")
-    assert list(tmp_path.iterdir()) == []

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -67,11 +65,3 @@ def test_what_is_written_is_read_back(
         metadata = dict(each.metadata) or {"id": each.id, "agent": "unknown"}
         source = LogSource("out.jsonl", "line 1", "atif")
         assert plain(found) == replace(each, source=source, metadata=metadata)
-
-
-def test_nothing_is_written_where_something_is(tmp_path: Path) -> None:
-    path = tmp_path / "out.jsonl"
-    path.write_text("mine")
-    with pytest.raises(Exception, match="already"):
-        write_atif(path, [EPISODE])
-    assert path.read_text() == "mine"

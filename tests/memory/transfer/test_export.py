@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born, to_line
@@ -51,15 +50,6 @@ def test_a_secret_in_a_node_is_told_without_being_told(bank: Bank, field: str, s
     leaks = prepare(bank).leaks
     assert [(leak.place, leak.record, leak.field) for leak in leaks] == [("task", guilty.id, field)]
     assert secret.rsplit(maxsplit=1)[-1] not in repr(leaks)
-
-
-def test_a_dead_line_leaves_too(bank: Bank) -> None:
-    node = a_node(how=f"log in with {GITHUB}")
-    add(bank, node)
-    with bank.writing() as batch:
-        batch.revise_node("task", structs.replace(node, payload=Payload("boil", "log in", "done")))
-        batch.log("edit")
-    assert [leak.record for leak in prepare(bank).leaks] == [node.id]
 
 
 def test_where_a_node_comes_from_is_looked_at(bank: Bank) -> None:

@@ -10,7 +10,6 @@ from msgspec import structs
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
     BankFrozenError,
@@ -60,14 +59,6 @@ def test_near_roots_are_not_looked_for_below_the_limit(pair: tuple[Bank, Bank]) 
     assert merge(pair, near=None, dry_run=True).near == ()
 
 
-def test_a_near_root_is_left_out_with_all_below(pair: tuple[Bank, Bank]) -> None:
-    done = merge(pair, near_policy="skip")
-    assert done.plan.changes["task"].left_out == 2
-    assert set(conditions(pair[0])) == {"1 0 0", "0 1 0", "0 1 0.1"}
-    assert verify(Bank.open(pair[0].path)) == []
-    assert len(pair[0].episodes) == 5
-
-
 def test_a_dry_run_plans_all_and_writes_nothing(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
     before = {path.name: path.read_bytes() for path in pair[0].path.iterdir()}
     done = merge(pair, dry_run=True)
@@ -91,8 +82,6 @@ def test_what_cannot_be_merged_is_told(pair: tuple[Bank, Bank]) -> None:
         merge(pair[:1])
     with pytest.raises(UsageError, match="not a similarity"):
         merge(pair, near=1.5)
-    with pytest.raises(UsageError, match="no policy 'melt'"):
-        merge(pair, near_policy="melt")
     pair[0].freeze()
     with pytest.raises(BankFrozenError):
         merge(pair, dry_run=True)

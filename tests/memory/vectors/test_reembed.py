@@ -18,11 +18,9 @@ from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.errors import (
     BankFrozenError,
-    BankRewrittenError,
     EmbedderMismatchError,
 )
-from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.editing import delete, edit, undo
+from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.reembed import planned, reembed, strange_vectors
@@ -130,24 +128,6 @@ def test_every_text_is_embedded_once_and_nothing_else_changes(tmp_path: Path) ->
         recall(bank, "1 2 0", embedder=ChosenEmbedder())
 
 
-def test_an_empty_bank_gets_an_embedder(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    found = reembed(bank, OtherEmbedder())
-    assert (found.done, found.texts) == (True, 0)
-    assert card_of(Bank.open(bank.path)) == OTHER
-    learn(bank, episode((1, 0, 0)), EchoExtractor(), embedder=OtherEmbedder())
-    assert_reembedded(Bank.open(bank.path))
-
-
-def test_the_bank_has_this_embedder_already(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank", 2)
-    before = every_byte(bank.path)
-    found = reembed(bank, ChosenEmbedder())
-    assert not found.done
-    assert not found.needed
-    assert every_byte(bank.path) == before
-
-
 def test_a_frozen_bank_is_refused(tmp_path: Path) -> None:
     bank = grown(tmp_path / "bank", 2)
     other = Bank.open(bank.path)
@@ -187,17 +167,6 @@ def test_what_is_learnt_meanwhile_is_embedded_too(tmp_path: Path) -> None:
     assert_reembedded(bank)
 
 
-def test_an_undo_finds_a_vector_of_the_new_embedder(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank", 2)
-    node = next(iter(bank.tree("task")))
-    said = Payload("0 0 1", "other")
-    edit(bank, "task", node, said, embedder=ChosenEmbedder())
-    reembed(bank, OtherEmbedder())
-    undo(bank)
-    assert bank.tree("task").node(node.id).payload == node.payload
-    assert_reembedded(bank)
-
-
 def test_a_tombstone_without_text_keeps_a_row(tmp_path: Path) -> None:
     bank = grown(tmp_path / "bank", 3)
     delete(bank, "task", next(iter(bank.tree("task"))))
@@ -205,16 +174,6 @@ def test_a_tombstone_without_text_keeps_a_row(tmp_path: Path) -> None:
     reembed(bank, OtherEmbedder())
     assert len(bank.tree("task").dead) == 3
     assert_reembedded(bank)
-
-
-def test_a_handle_from_before_is_told_and_recovers(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank", 3)
-    old = Bank.open(bank.path)
-    reembed(bank, OtherEmbedder())
-    with pytest.raises(BankRewrittenError):
-        recall(old, "1 2 0", embedder=ChosenEmbedder())
-    assert old.refresh()
-    assert_reembedded(old)
 
 
 def test_learning_with_the_old_model_stops_when_the_bank_gets_another(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from deltamem_tui.errors import ExtractionError, OutcomeUnknownError, PromptTooL
 from deltamem_tui.llm.answers import Contract, Skip, Texts, UnusableAnswer
 from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.methods import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import Prompt

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from deltamem_tui.errors import PromptTooLongError
-from deltamem_tui.memory.episodes.scenes import scene_of
+from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Step, Trajectory
 
