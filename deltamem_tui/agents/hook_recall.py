@@ -12,9 +12,9 @@ from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.context import chain_entries, compose, fenced
-from deltamem_tui.memory.deltamem.recall import WORK, digest, mended
 from deltamem_tui.memory.methods import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.work_context import WORK, digest, mended
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.recalled_text import FENCE
 from deltamem_tui.trajectory.receipt import ShownNode, made

@@ -299,21 +299,14 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
         return dataclasses.replace(plan.result, done=bool(plan.changes))
 
 
-def calibrate(
-    bank: Bank,
-    *,
-    embedder: Embedder | None = None,
-    between: Callable[[], None] = lambda: None,
-) -> list[Proposal]:
+def calibrate(bank: Bank, *, embedder: Embedder | None = None) -> list[Proposal]:
     """Propose thresholds from a bank's own episodes. Nothing is written.
-
-    `between` is called now and then; what it raises ends the work.
 
     Raises:
         UsageError: The bank's method has no thresholds.
     """
     method = method_of(bank)
-    return method.calibrate(bank, writer_of(bank), embedder_of(bank, embedder), between)
+    return method.calibrate(bank, writer_of(bank), embedder_of(bank, embedder))
 
 
 def apply_proposals(bank: Bank, proposals: Sequence[Proposal], why: str = "calibrate") -> Settings:

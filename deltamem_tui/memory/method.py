@@ -118,8 +118,7 @@ class Method:
         due: The maintenance that is due.
         maintain: What one piece of maintenance changes, pure like `plan`; None if no longer due.
         deepest: The deepest level that a node may have; by default the collection's.
-        calibrate: A threshold per collection from the bank's own episodes. The last argument is
-            called now and then; what it raises ends the work.
+        calibrate: A threshold per collection from the bank's own episodes.
         first_thresholds: Thresholds for a bank that was given none yet. What was learnt does not
             count: a run that was interrupted proposes the same again.
         digest: What any task of a bank needs, in at most so many tokens: lines, none if the
@@ -148,9 +147,7 @@ class Method:
         None
     )
     deepest: Callable[[str, Settings], int] | None = None
-    calibrate: Callable[[Bank, Writer, Embedder, Callable[[], None]], list[Proposal]] = (
-        no_thresholds
-    )
+    calibrate: Callable[[Bank, Writer, Embedder], list[Proposal]] = no_thresholds
     first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
     digest: Callable[[Bank, int], list[str]] = lambda *_: []
 

@@ -1,28 +1,43 @@
-"""The context of any method for real work: the facts of the episodes it recalled.
+"""Recall of real work, by any method: the facts of episodes, counted together (`memory.work`).
 
-Where no plug-in knows a bank's domain, the rules write for a program what a person would not read:
-so an agent is shown the facts of the episodes that a method recalled, counted together
-(`memory.work`), and beside them only what a model or a person wrote.
+Where no plug-in knows a bank's domain, the rules write for a program what a person would not read.
+So an agent is shown the facts of the episodes that a method recalled, and beside them only what a
+model or a person wrote (`with_context`). The nodes of DeltaMem's task tree keep these facts
+themselves, and a whole bank answers (`recall_tasks`): the living nodes nearest to the task and the
+youngest ones are read, so that a recall does not grow with the bank.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from weakref import WeakKeyDictionary
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.protocol import Embedder, Weighting
+from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.context import compose, fenced
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.work.advice import CHARS, advice
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
+from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
+from deltamem_tui.memory.work import advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
-from deltamem_tui.memory.work.facts import facts_of
+from deltamem_tui.memory.work.facts import WorkFact, facts_of, from_text, is_worded
 from deltamem_tui.memory.work.writing import task_text
 
+WORK = "work"
+"""The rule of what is recalled by its facts."""
 _BUDGET = 300  # tokens of a context: lists of real work could go on for ever
 _MOST = 32  # episodes that speak
+_NEAREST = 256  # nodes that speak, and so many of the youngest
+_YOUNGEST = 744
+_TRAPS = 2
+_TRAP = "Trap: "
+
+_lessons: WeakKeyDictionary[Tree, dict[int, Lesson | None]] = WeakKeyDictionary()
 
 Entries = Callable[[Sequence[Node]], list[str]]
 """How a method says what nodes hold."""
@@ -46,16 +61,16 @@ def with_context(
         return RecallResult(found, compose(domain, entries(nodes), query.folders))
     written = [node for node in nodes if node.origin.extractor != "rules"]
     told = entries(written) if written else []
-    room = _BUDGET * CHARS - len(compose(domain, [*told, "-"], query.folders))
+    room = _BUDGET * advice.CHARS - len(compose(domain, [*told, "-"], query.folders))
     behind = dict.fromkeys([*sources, *(each for node in nodes for each in node.origin.episodes)])
-    lessons = [each for name in [*behind][:_MOST] if (each := _lesson(bank, name))] if nodes else []
+    lessons = [each for name in [*behind][:_MOST] if (each := _told(bank, name))] if nodes else []
     lines = _advice(task_text(query.task), lessons, embedder, max(room, 0))
     told = told or ([] if lines else entries(nodes))
     facts = [fenced("\n".join(lines))] if lines else []
     return RecallResult(found, compose(domain, [*told, *facts], query.folders))
 
 
-def _lesson(bank: Bank, name: str) -> Lesson | None:
+def _told(bank: Bank, name: str) -> Lesson | None:
     """Return what an episode of a bank says; None if the bank does not have it."""
     episode = stored_episode(bank, name)
     if episode is None:
@@ -70,4 +85,116 @@ def _advice(task: str, lessons: Sequence[Lesson], embedder: Embedder, room: int)
         return []
     tasks = embedder.embed_passages([each.task for each in lessons])
     similarities = (tasks @ embedder.embed_queries([task])[0]).tolist()
-    return advice(Experience(task, lessons, similarities), room).lines
+    return advice.advice(Experience(task, lessons, similarities), room).lines
+
+
+def recall_tasks(
+    tree: Tree,
+    text: str,
+    weighting: Weighting,
+    penalty: float,
+    embedder: Embedder,
+    room: int,
+    count: int,
+) -> tuple[CollectionRecall, list[str]]:
+    """Return what the nodes of a tree say together of a task, and that in lines.
+
+    `penalty` is taken off the similarity of failures, and `room` is in characters.
+    """
+    import numpy as np
+
+    asked = task_text(text)
+    vector = embedder.embed_queries([asked])[0]
+    others = [each for _, each in ranked(tree, vector, weighting, penalty, count)]
+    pool: Iterable[int] = tree.rows
+    if len(tree.rows) > _NEAREST + _YOUNGEST:
+        nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
+        pool = sorted({*nearest, *tree.rows[-_YOUNGEST:].tolist()})
+    known = dict(_lessons_at(tree, pool))
+    rows = np.array(list(known), dtype=np.intp)
+    similarities = (tree.embeddings[rows] @ vector).astype(np.float64).tolist()
+    told = advice.advice(Experience(asked, list(known.values()), similarities), room)
+    recalled = []
+    for at in told.quoted:
+        node, similarity = tree.node_at(int(rows[at])), round(similarities[at], DECIMALS)
+        own = penalty if node.label == "failure" else 0.0
+        score = round(similarity - own, DECIMALS)
+        recalled.append(Candidate(node, similarity, own, score, WORK))
+    return answer_of(tree, text, recalled, others, count=count, rule=WORK), told.lines
+
+
+def _lessons_at(tree: Tree, rows: Iterable[int]) -> Iterator[tuple[int, Lesson]]:
+    """Yield what the nodes of some rows say, each read once."""
+    known = _lessons.setdefault(tree, {})
+    for row in map(int, rows):
+        if row not in known:
+            known[row] = _lesson(tree.node_at(row))
+        if (lesson := known[row]) is not None:
+            yield row, lesson
+
+
+def _lesson(node: Node) -> Lesson | None:
+    """Return what a node says; None for one that was fused of others, which speak themselves."""
+    if node.origin.nodes:
+        return None
+    task, text = node.payload["activation_condition"], node.payload["execution_procedure"]
+    lines = (line.strip() for line in text.splitlines())
+    # What a person wrote has no facts: all of it is a way.
+    facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
+    return Lesson(node.id, task, tuple(facts), node.label == "success", is_worded(text))
+
+
+def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:
+    """Return what any task of a bank needs, as a text for an agent; empty if that is not known."""
+    room = room_for_lines(bank, tokens, folders)
+    return composed(bank, digest_lines(bank, room // advice.CHARS), (), room, folders)
+
+
+def digest_lines(bank: Bank, tokens: int) -> list[str]:
+    """Return what any task of a bank needs, a line each; none if that is not known."""
+    lessons = _youngest(bank)
+    known = Experience("", lessons, [0.0] * len(lessons))
+    return advice.digest(known, tokens * advice.CHARS)
+
+
+def mended(bank: Bank, call: str, error: str) -> list[tuple[Node, str]]:
+    """Return what a bank knows of a failed call: nodes with a line each. No vectors are read."""
+    found = advice.mended(_youngest(bank), call, error)
+    return [(bank.tree("task").node(key), line) for key, line in found]
+
+
+def _youngest(bank: Bank) -> list[Lesson]:
+    """Return what the youngest nodes say; nothing in a bank that is not read as real work."""
+    if "task" not in bank.trees or domain_for(bank.manifest.domain) is not GENERAL:
+        return []
+    tree = bank.tree("task")
+    return [each for _, each in _lessons_at(tree, tree.rows[-_NEAREST - _YOUNGEST :])]
+
+
+def composed(
+    bank: Bank,
+    lines: Sequence[str],
+    known: Sequence[str],
+    room: int,
+    folders: Sequence[Path] | None,
+) -> str:
+    """Return the context of some lines, with traps that they may step into.
+
+    What is `known` of the scene has these, a line each.
+    """
+    if not lines:
+        return ""
+    said, left = "\n".join(lines), room - sum(len(line) + 1 for line in lines)
+    found = [line for text in known for line in text.splitlines() if line.startswith(_TRAP)]
+    traps = {line.partition(" ⇒ ")[0]: line for line in found}.values()
+    near = [trap for trap in traps if (trap.removeprefix(_TRAP).split() or ["\n\n"])[0] in said]
+    for trap in near[:_TRAPS]:
+        if len(trap) + 1 < left:
+            lines = [*lines[:-1], trap, lines[-1]]
+            left -= len(trap) + 1
+    return compose(bank.manifest.domain, [fenced("\n".join(lines))], folders)
+
+
+def room_for_lines(bank: Bank, budget: int, folders: Sequence[Path] | None) -> int:
+    """Return how many characters of a budget in tokens are left beside fence and header."""
+    return budget * advice.CHARS - len(compose(bank.manifest.domain, ["-"], folders))

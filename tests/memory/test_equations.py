@@ -5,19 +5,14 @@ from __future__ import annotations
 import itertools
 import math
 import tempfile
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
-import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.embedding.scan import Rows, Scan
-from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.deltamem.write import parent_of
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.settings import replaced
 from tests.effort import examples
@@ -197,58 +192,6 @@ def test_trees_grow_as_the_equations_say(
         expected = [] if match is None else [ids[number] for number in reference.chain(match)]
         assert [node.id for node in found.chain] == expected
         assert verify(bank) == []
-
-
-def scan_of(reference: ReferenceTree) -> Scan:
-    """The reference's nodes as rows: the lesser depth, then the elder, wins a tie."""
-    nodes = reference.nodes
-    rows = Rows.of_vectors(np.stack([unit(node.direction) for node in nodes]))
-    depths = np.array([reference.depth(number) for number in range(len(nodes))])
-    failure = np.array([node.failure for node in nodes])
-    return Scan(
-        replace(rows, failure=failure, precedence=depths * (len(nodes) + 1) + np.arange(len(nodes)))
-    )
-
-
-@examples(500)
-@given(
-    episodes=st.lists(st.tuples(DIRECTIONS, st.booleans(), st.booleans()), max_size=12),
-    question=DIRECTIONS,
-    tau=st.sampled_from([-1.0, 0.0, 0.5, 0.75, 0.8, 0.95, 1.0]),
-    penalty=st.sampled_from([0.0, 0.05, 0.3]),
-    d_max=st.integers(2, 4),
-)
-def test_the_match_and_the_parent_are_those_of_the_equations(
-    episodes: list[tuple[tuple[float, ...], bool, bool]],
-    question: tuple[float, ...],
-    tau: float,
-    penalty: float,
-    d_max: int,
-) -> None:
-    """Equations 4–6 with no disk: the scan, the penalty, ties, and where a new node goes."""
-    reference = ReferenceTree(tau, penalty, d_max, k_cons=None)
-    nodes: list[Node] = []
-    for number, (query, success, skip) in enumerate(episodes):
-        chain: list[Node] = []
-        if reference.nodes:
-            ((row, _, score),) = scan_of(reference).best(unit(query), penalty)
-            assert reference.match(query) == (row if score >= tau else None)
-            chain = [nodes[number] for number in reference.chain(row)] if score >= tau else []
-        reference.learn(query, success, "skip" if skip else str(number))
-        if len(reference.nodes) == len(nodes):
-            continue
-        parent = parent_of(chain, d_max)
-        expected = reference.nodes[-1].parent
-        assert parent == (None if expected is None else nodes[expected])
-        origin = Origin(trajectory=str(len(nodes)))
-        nodes.append(born("task", parent, "success", Payload("when", "how"), origin))
-        assert nodes[-1].depth == reference.depth(len(nodes) - 1) <= d_max
-    if nodes:
-        found = scan_of(reference).best(unit(question), penalty, count=len(nodes))
-        ranked = sorted(range(len(nodes)), key=lambda number: reference.rank(question, number))
-        assert [row for row, _, _ in found] == ranked
-        scores = [reference.score(question, reference.nodes[row]) for row in ranked]
-        assert [score for _, _, score in found] == scores
 
 
 def test_the_same_episodes_give_the_same_bytes(tmp_path: Path) -> None:

@@ -3,28 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
-from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.episodes.stored_episodes import episode as stored
 from deltamem_tui.memory.kinds import KindOf, resolve_kinds, task_kind
-from deltamem_tui.memory.plan import LearnResult, Plan
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory import flat_method
-from tests.memory.flat_method import FLAT
 from tests.memory.writers.model.support import EPISODE
 
 STRANGE = Trajectory("Book it.", "An office.", (Step("a"),), Outcome(True, 1.0, "stated"))
@@ -91,19 +84,3 @@ def test_the_rules_count_then_what_the_record_states_then_a_model(bank: Bank) ->
         assert (found.task, len(found.calls)) == (kind, answer is not None)
         assert chooser.given == {"kinds": "book a flight\nrinse"}
     assert resolve_kinds(bank, STRANGE, RulesExtractor()).task == KindOf()
-
-
-def test_a_models_choice_is_kept_with_the_episode(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def with_kinds(
-        bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder
-    ) -> Plan[LearnResult]:
-        found = resolve_kinds(bank, episode, Chooser("book a flight"))
-        return replace(FLAT.plan(bank, episode, writer, embedder), episode=found.episode)
-
-    monkeypatch.setitem(methods._registered, FLAT.name, replace(FLAT, plan=with_kinds))
-    learn(bank, STRANGE)
-    kept = stored(bank, STRANGE.id)
-    assert kept is not None
-    assert resolve_kinds(bank, kept, Chooser(None)).task == KindOf("book a flight", "model")

@@ -21,7 +21,7 @@ ARGUMENTS = {
     "digest": 2,
     "due": 1,
     "maintain": 4,
-    "calibrate": 4,
+    "calibrate": 3,
     "first_thresholds": 3,
 }
 

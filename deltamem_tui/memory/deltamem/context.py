@@ -16,7 +16,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
@@ -35,15 +34,9 @@ from deltamem_tui.memory.procedure import (
     option_in,
 )
 from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import ranked
 from deltamem_tui.memory.wording import ARROW, key
 from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.text import count_tokens, one_line
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _SCENES = 500
 _PLACES = 12
@@ -59,7 +52,6 @@ def context_entries(
     bank: Bank,
     found: Mapping[str, CollectionRecall | None],
     texts: Mapping[str, str],
-    scene: NDArray[np.float32] | None,
     settings: Parameters,
 ) -> list[str]:
     """Return what both trees recalled, for an agent.
@@ -68,14 +60,13 @@ def context_entries(
         bank: The bank.
         found: What the trees recalled.
         texts: What they were asked; empty where they were not.
-        scene: The question to the env tree, embedded; None if it was not asked.
         settings: Of them `budget`: what is seen goes first, then what failed, the last lines
             before the first; procedures stay whole.
     """
     domain, (answer, env) = domain_for(bank.manifest.domain), (found["task"], found["env"])
     goal, task = goal_in(domain, texts["task"]), None
     if goal.understood:
-        facts = _place_facts(bank, scene) if settings.env.enabled else []
+        facts = _place_facts(bank) if settings.env.enabled else []
         task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made)
     names = task.names if task else {}
     chains = answer.chains if answer else ()
@@ -208,16 +199,10 @@ def _failed(known: Sequence[Procedure], names: Mapping[str, str]) -> list[str]:
     return [f"### What failed ({DISPLAY['task'].warning})\n{fenced(text)}"] if shown else []
 
 
-def _place_facts(bank: Bank, scene: NDArray[np.float32] | None) -> list[PlaceFact]:
-    """Return what the rules wrote of places in the env tree: all, or as much as is read at once.
-
-    Of many nodes the most similar to a scene are read; without one, the youngest.
-    """
+def _place_facts(bank: Bank) -> list[PlaceFact]:
+    """Return what the rules wrote of places in the env tree, as much as is read at once."""
     tree = bank.tree("env")
-    if scene is None or len(tree.rows) <= _SCENES:
-        nodes = [tree.node_at(int(row)) for row in tree.rows[-_SCENES:]]
-    else:
-        nodes = [each.node for _, each in ranked(tree, scene, weighting_of(bank), 0.0, _SCENES)]
+    nodes = [tree.node_at(int(row)) for row in tree.rows[-_SCENES:]]
     own = {node.id for node in nodes}
     # A fused chain says again what its nodes say, and a model's `Tip: egg` is of no place.
     single = (n for n in nodes if n.origin.extractor == "rules" and not own & {*n.origin.nodes})

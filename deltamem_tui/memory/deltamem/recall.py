@@ -9,9 +9,8 @@ question's own kind of goal answers with the success of that kind whose names ar
 with what failed; the paper's rule decides where the kind is new or not understood. Where all of
 the task tree's answer failed, the best success that reaches τ comes with it.
 
-Where no plug-in knows the domain, a whole bank answers: its episodes speak by the facts that their
-nodes keep (`memory.work`). The living nodes nearest to the task and the youngest ones are read, so
-that a recall does not grow with the bank; τ decides only where an episode is written.
+Where no plug-in knows the domain, the whole task tree answers by the facts that its nodes keep
+(`memory.work_context`); τ decides only where an episode is written.
 
 Scores count to six decimals, so that equal texts score equally on every machine. Of equal scores
 the shallower node matches, then the older one.
@@ -19,19 +18,16 @@ the shallower node matches, then the older one.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING
-from weakref import WeakKeyDictionary
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
-from deltamem_tui.memory.context import compose, fenced
-from deltamem_tui.memory.deltamem.definition import METHOD, Parameters, TreeParameters
+from deltamem_tui.memory.context import compose
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_in
 from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
@@ -44,10 +40,8 @@ from deltamem_tui.memory.vectors.search import (
     ranked,
     scan_of,
 )
-from deltamem_tui.memory.work import advice
-from deltamem_tui.memory.work.counting import Experience, Lesson
-from deltamem_tui.memory.work.facts import WorkFact, from_text, is_worded
 from deltamem_tui.memory.work.writing import scene_text, task_text
+from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -56,14 +50,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     Vector = NDArray[np.float32]
-
-WORK = "work"
-_NEAREST = 256
-_YOUNGEST = 744
-_TRAPS = 2
-_TRAP = "Trap: "
-
-_lessons: WeakKeyDictionary[Tree, dict[int, Lesson | None]] = WeakKeyDictionary()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,15 +113,13 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     from deltamem_tui.memory.deltamem.context import context_entries
 
     found: dict[str, CollectionRecall | None] = dict.fromkeys(texts)
-    vectors: dict[str, Vector] = {}
     for name, text in texts.items():
         if text:
             numbers = settings[name]
             question = question_to(name, text, numbers, embedder, domain)
-            vectors[name] = question.vector
             tree = bank.tree(name)
             found[name] = recall_tree(tree, question, numbers, weighting_of(bank), query.count)
-    entries = context_entries(bank, found, texts, vectors.get("env"), settings)
+    entries = context_entries(bank, found, texts, settings)
     return RecallResult(found, compose(bank.manifest.domain, entries, query.folders))
 
 
@@ -219,120 +203,19 @@ def _rows_of_kind(tree: Tree, kind: NDArray[np.float32], weighting: Weighting) -
 def _recall_work(
     bank: Bank, query: Query, texts: Mapping[str, str], settings: Parameters, embedder: Embedder
 ) -> RecallResult:
-    """Ask all that is known of real work."""
-    room = _room(bank, settings.budget, query.folders)
+    """Ask all that is known of real work, and warn of what goes wrong in its scene."""
+    room, weighting = room_for_lines(bank, settings.budget, query.folders), weighting_of(bank)
     task = env = None
     lines: list[str] = []
-    traps: dict[str, str] = {}
+    known: list[str] = []
     if texts["task"]:
-        numbers = settings.task
-        task, lines = _recall_task(bank, texts["task"], numbers, embedder, room, query.count)
+        tree, penalty = bank.tree("task"), settings.task.failure_penalty
+        task, lines = recall_tasks(
+            tree, texts["task"], weighting, penalty, embedder, room, query.count
+        )
     if texts["env"]:
         question = question_to("env", texts["env"], settings.env, embedder, GENERAL)
-        env = recall_tree(bank.tree("env"), question, settings.env, weighting_of(bank), query.count)
-        known = (line for e in env.chain for line in e.payload["execution_procedure"].splitlines())
-        traps = {line.partition(" ⇒ ")[0]: line for line in known if line.startswith(_TRAP)}
-    context = _composed(bank, lines, list(traps.values()), room, query.folders)
+        env = recall_tree(bank.tree("env"), question, settings.env, weighting, query.count)
+        known = [each.payload["execution_procedure"] for each in env.chain]
+    context = composed(bank, lines, known, room, query.folders)
     return RecallResult({"task": task, "env": env}, context)
-
-
-def _recall_task(
-    bank: Bank, text: str, numbers: TreeParameters, embedder: Embedder, room: int, count: int
-) -> tuple[CollectionRecall, list[str]]:
-    """Return what the task tree answers, and the lines of the text."""
-    import numpy as np
-
-    tree, weighting = bank.tree("task"), weighting_of(bank)
-    asked, penalty = task_text(text), numbers.failure_penalty
-    vector = embedder.embed_queries([asked])[0]
-    others = [each for _, each in ranked(tree, vector, weighting, penalty, count)]
-    pool: Iterable[int] = tree.rows
-    if len(tree.rows) > _NEAREST + _YOUNGEST:
-        nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
-        pool = sorted({*nearest, *tree.rows[-_YOUNGEST:].tolist()})
-    known = dict(_lessons_at(tree, pool))
-    rows = np.array(list(known), dtype=np.intp)
-    similarities = (tree.embeddings[rows] @ vector).astype(np.float64).tolist()
-    told = advice.advice(Experience(asked, list(known.values()), similarities), room)
-    recalled = []
-    for at in told.quoted:
-        node, similarity = tree.node_at(int(rows[at])), round(similarities[at], DECIMALS)
-        own = penalty if node.label == "failure" else 0.0
-        score = round(similarity - own, DECIMALS)
-        recalled.append(Candidate(node, similarity, own, score, WORK))
-    tau = numbers.tau_base
-    return answer_of(
-        tree, text, recalled, others, count=count, threshold=tau, rule=WORK
-    ), told.lines
-
-
-def _lessons_at(tree: Tree, rows: Iterable[int]) -> Iterator[tuple[int, Lesson]]:
-    """Yield what the nodes of some rows say, each read once."""
-    known = _lessons.setdefault(tree, {})
-    for row in map(int, rows):
-        if row not in known:
-            known[row] = _lesson(tree.node_at(row))
-        if (lesson := known[row]) is not None:
-            yield row, lesson
-
-
-def _lesson(node: Node) -> Lesson | None:
-    """Return what a node says; None for one that was fused of others, which speak themselves."""
-    if node.origin.nodes:
-        return None
-    task, text = node.payload["activation_condition"], node.payload["execution_procedure"]
-    lines = (line.strip() for line in text.splitlines())
-    # What a person wrote has no facts: all of it is a way.
-    facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
-    return Lesson(node.id, task, tuple(facts), node.label == "success", is_worded(text))
-
-
-def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:
-    """Return what any task of a bank needs, as a text for an agent; empty if that is not known."""
-    room = _room(bank, tokens, folders)
-    return _composed(bank, digest_lines(bank, room // advice.CHARS), (), room, folders)
-
-
-def digest_lines(bank: Bank, tokens: int) -> list[str]:
-    """Return what any task of a bank needs, a line each; none if that is not known."""
-    lessons = _youngest(bank)
-    known = Experience("", lessons, [0.0] * len(lessons))
-    return advice.digest(known, tokens * advice.CHARS)
-
-
-def mended(bank: Bank, call: str, error: str) -> list[tuple[Node, str]]:
-    """Return what a bank knows of a failed call: nodes with a line each. No vectors are read."""
-    found = advice.mended(_youngest(bank), call, error)
-    return [(bank.tree("task").node(key), line) for key, line in found]
-
-
-def _youngest(bank: Bank) -> list[Lesson]:
-    """Return what the youngest nodes say; nothing in a bank that is not read as real work."""
-    if bank.manifest.method != METHOD.name or domain_for(bank.manifest.domain) is not GENERAL:
-        return []
-    tree = bank.tree("task")
-    return [each for _, each in _lessons_at(tree, tree.rows[-_NEAREST - _YOUNGEST :])]
-
-
-def _composed(
-    bank: Bank,
-    lines: Sequence[str],
-    traps: Sequence[str],
-    room: int,
-    folders: Sequence[Path] | None,
-) -> str:
-    """Return the context of some lines, with the traps of the scene that they may step into."""
-    if not lines:
-        return ""
-    said, left = "\n".join(lines), room - sum(len(line) + 1 for line in lines)
-    near = [trap for trap in traps if (trap.removeprefix(_TRAP).split() or ["\n\n"])[0] in said]
-    for trap in near[:_TRAPS]:
-        if len(trap) + 1 < left:
-            lines = [*lines[:-1], trap, lines[-1]]
-            left -= len(trap) + 1
-    return compose(bank.manifest.domain, [fenced("\n".join(lines))], folders)
-
-
-def _room(bank: Bank, budget: int, folders: Sequence[Path] | None) -> int:
-    """Return how many characters of a budget in tokens are left beside fence and header."""
-    return budget * advice.CHARS - len(compose(bank.manifest.domain, ["-"], folders))

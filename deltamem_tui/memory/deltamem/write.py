@@ -14,7 +14,7 @@ from three episodes and from ten lay a quarter apart.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -25,7 +25,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.config import PUBLISHED_EMBEDDER
-from deltamem_tui.embedding.protocol import Embedder, Weighting
+from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import ExtractionError, NodeNotFoundError
 from deltamem_tui.memory.deltamem.definition import (
     COLLECTIONS,
@@ -255,48 +256,38 @@ def _fused(
     return Plan(result, (Add(name, root, vector), mark))
 
 
-def calibrate(
-    bank: Bank, writer: Writer, embedder: Embedder, between: Callable[[], None] = lambda: None
-) -> list[Proposal]:
+def calibrate(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
     """Propose a threshold for each tree. Nothing is written.
 
-    The rules as `writer` decide which episodes are of one kind. `between` is called before each
-    question to a tree; what it raises ends the work.
+    The rules as `writer` decide which episodes are of one kind.
     """
     numbers, asked = of_bank(bank, Parameters), list(islice(episodes(bank), _QUESTIONS))
-    calibration = _Calibration(weighting_of(bank), writer, embedder, between)
-    return [
-        calibration.propose(name, numbers[name].tau_base, _questions(name, asked))
-        for name in COLLECTIONS
-        if numbers[name].enabled
-    ]
+    taus = {name: numbers[name].tau_base for name in COLLECTIONS if numbers[name].enabled}
+    return [_proposal(bank, name, tau, asked, writer, embedder) for name, tau in taus.items()]
 
 
 def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
     """Propose thresholds for the trees that still have the preset's, from the first episodes.
 
-    The published ones stay for the embedder that they were published for. Scenes that an
-    interrupted run left behind do not count.
+    The published ones stay for the embedder that they were published for.
     """
     now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
-    taus = {
-        name: now[name].tau_base
-        for name in COLLECTIONS
-        if now[name].enabled
-        and not now[name].tau_fixed
-        and now[name].tau_base == preset[name].tau_base
-    }
-    if not taus or bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
-        return []
-    asked = [structs.replace(each, metadata={}) for each in islice(episodes(bank), _QUESTIONS)]
-    questions = {name: _questions(name, asked) for name in taus}
-    calibration = _Calibration(weighting_of(bank), writer, embedder)
-    proposals = [
-        calibration.propose(name, tau, questions[name])
+    taus = {name: now[name].tau_base for name in COLLECTIONS if now[name].enabled}
+    waiting = {
+        name: tau
         for name, tau in taus.items()
-        if len(questions[name]) >= LEAST_SCORES
+        if not now[name].tau_fixed and tau == preset[name].tau_base
+    }
+    if not waiting or bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
+        return []
+    # Scenes that an interrupted run left behind do not count.
+    asked = [structs.replace(each, metadata={}) for each in islice(episodes(bank), _QUESTIONS)]
+    found = [
+        _proposal(bank, name, tau, asked, writer, embedder)
+        for name, tau in waiting.items()
+        if len(_questions(name, asked)) >= LEAST_SCORES
     ]
-    return [each for each in proposals if each.proposed is not None]
+    return [each for each in found if each.proposed is not None]
 
 
 def _questions(name: str, asked: Iterable[Trajectory]) -> dict[str, Trajectory]:
@@ -308,70 +299,67 @@ def _questions(name: str, asked: Iterable[Trajectory]) -> dict[str, Trajectory]:
     return texts
 
 
-@dataclass(frozen=True, slots=True)
-class _Calibration:
-    weighting: Weighting
-    writer: Writer
-    embedder: Embedder
-    between: Callable[[], None] = lambda: None
+def _proposal(
+    bank: Bank,
+    name: str,
+    now: float,
+    asked: Sequence[Trajectory],
+    writer: Writer,
+    embedder: Embedder,
+) -> Proposal:
+    questions = _questions(name, asked)
+    # All at once: a vector's last bits depend on the texts that are embedded beside it.
+    vectors = embedder.embed_queries(list(questions))
+    triggers = [_trigger(name, text, each, writer) for text, each in questions.items()]
+    scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting_of(bank))
+    best, line = _separated([scan.scores(each, 0.0) for each in vectors], triggers)
+    found, reason = sum(score >= _LEAST_SCORE for score in best), ""
+    if found < LEAST_SCORES:
+        reason = (
+            f"too few episodes are alike: {found} of {len(questions)} resemble another, "
+            f"and {LEAST_SCORES} are needed"
+        )
+    elif line is None:
+        reason = "no threshold separates what is alike from what is not by these scores"
 
-    def propose(self, name: str, now: float, questions: Mapping[str, Trajectory]) -> Proposal:
-        """Return what is proposed for a tree with its questions, each with its episode."""
-        best, line = self._scores(name, questions)
-        found, reason = sum(score >= _LEAST_SCORE for score in best), ""
-        if found < LEAST_SCORES:
-            reason = (
-                f"too few episodes are alike: {found} of {len(questions)} resemble another, "
-                f"and {LEAST_SCORES} are needed"
-            )
-        elif line is None:
-            reason = "no threshold separates what is alike from what is not by these scores"
+    def matching(tau: float) -> float:
+        return round(sum(score >= tau for score in best) / max(len(best), 1), 3)
 
-        def matching(tau: float) -> float:
-            return round(sum(score >= tau for score in best) / max(len(best), 1), 3)
+    tau = None if line is None or reason else round(line, 2)
+    then = None if tau is None else matching(tau)
+    return Proposal(name, len(questions), found, now, tau, reason, matching(now), then)
 
-        tau = None if line is None or reason else round(line, 2)
-        then = None if tau is None else matching(tau)
-        return Proposal(name, len(questions), found, now, tau, reason, matching(now), then)
 
-    def _scores(
-        self, name: str, questions: Mapping[str, Trajectory]
-    ) -> tuple[list[float], float | None]:
-        """Return each question's best score, and the threshold that they suggest."""
-        import numpy as np
+def _trigger(name: str, text: str, episode: Trajectory, writer: Writer) -> str:
+    """Return what the rules would have an episode's own node be found by."""
+    if not episode.outcome.known:  # a trigger does not depend on how the episode ended
+        episode = episode.with_outcome(Outcome(success=True))
+    try:
+        payload = writer.write(purpose_of(name, episode, ()), episode, ()).payload
+    except ExtractionError:
+        return text
+    return payload["activation_condition"] if payload else text
 
-        from deltamem_tui.embedding.scan import Rows, Scan
 
-        # All at once: a vector's last bits depend on the texts that are embedded beside it.
-        vectors = self.embedder.embed_queries(list(questions))
-        triggers = [self._trigger(name, text, each) for text, each in questions.items()]
-        scan = Scan(Rows.of_vectors(self.embedder.embed_passages(triggers)), self.weighting)
-        kinds = np.array(triggers, dtype=object)
-        best: list[float] = []
-        jumps: list[float] = []
-        pairs: list[tuple[float, float]] = []
-        for at, vector in enumerate(vectors):
-            self.between()
-            scores, own = (np.delete(e, at) for e in (scan.scores(vector, 0.0), kinds == kinds[at]))
-            best += [float(scores.max())] if len(scores) else []
-            if best and best[-1] >= _LEAST_SCORE and (jump := widest_jump(np.sort(scores)[::-1])):
-                jumps.append(jump)
-            if own.any() and not own.all():
-                pairs.append((float(scores[own].max()), float(scores[~own].max())))
-        told_apart = len(pairs) >= _LEAST_KINDRED * len(questions)
-        line = dividing_line(pairs) if told_apart else None
-        return best, float(np.median(jumps)) if line is None and jumps else line
+def _separated(
+    scores: Sequence[NDArray[np.float32]], triggers: Sequence[str]
+) -> tuple[list[float], float | None]:
+    """Return each question's best score among the others, and the threshold that they suggest."""
+    import numpy as np
 
-    def _trigger(self, name: str, text: str, episode: Trajectory) -> str:
-        """Return what the rules would have an episode's own node be found by."""
-        self.between()
-        if not episode.outcome.known:  # a trigger does not depend on how the episode ended
-            episode = episode.with_outcome(Outcome(success=True))
-        try:
-            payload = self.writer.write(purpose_of(name, episode, ()), episode, ()).payload
-        except ExtractionError:
-            return text
-        return payload["activation_condition"] if payload else text
+    kinds = np.array(triggers, dtype=object)
+    best: list[float] = []
+    jumps: list[float] = []
+    pairs: list[tuple[float, float]] = []
+    for at, each in enumerate(scores if len(scores) > 1 else ()):
+        others, own = np.delete(each, at), np.delete(kinds == kinds[at], at)
+        best.append(float(others.max()))
+        if best[-1] >= _LEAST_SCORE and (jump := widest_jump(np.sort(others)[::-1])):
+            jumps.append(jump)
+        if own.any() and not own.all():
+            pairs.append((float(others[own].max()), float(others[~own].max())))
+    line = dividing_line(pairs) if len(pairs) >= _LEAST_KINDRED * len(scores) else None
+    return best, float(np.median(jumps)) if line is None and jumps else line
 
 
 def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:

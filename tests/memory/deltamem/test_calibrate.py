@@ -73,10 +73,6 @@ def test_from_too_few_scores_no_threshold_is_proposed(tmp_path: Path) -> None:
     )
 
 
-class StoppedError(Exception):
-    """What a test ends calibration with."""
-
-
 @pytest.mark.parametrize(
     ("scores", "expected"),
     [
@@ -110,17 +106,3 @@ def test_the_line_that_most_reach_with_their_kind_and_fewest_with_another(
 ) -> None:
     found = dividing_line(pairs)
     assert found == (None if expected is None else pytest.approx(expected, abs=1e-6))
-
-
-def test_it_can_be_ended_before_every_question(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing")
-    take_in(bank, worded())
-    calls: list[int] = []
-
-    def stop() -> None:
-        calls.append(0)
-        if len(calls) > 20:
-            raise StoppedError
-
-    with pytest.raises(StoppedError):
-        calibrate(bank, between=stop)

@@ -19,7 +19,6 @@ from deltamem_tui.memory.plan import MaintenanceResult
 from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.extraction import Extraction
-from tests.bank.support import contents
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, teach
 
 
@@ -93,14 +92,6 @@ def test_a_fusion_has_the_same_id_while_learning_and_later(tmp_path: Path) -> No
         roots.append([node for node in made.tree("task") if node.kind == "root"][1:])
     assert roots[0] == roots[1]
     assert len(roots[0]) == 1
-
-
-def test_a_chain_that_cannot_be_fused_is_reported_and_stays_due(bank: Bank) -> None:
-    before = contents(bank)
-    (fusion,) = fuse(bank, EchoExtractor(fusible=False))
-    assert (fusion.root, fusion.reason) == (None, "no fusion today")
-    assert contents(bank) == before
-    assert len(due(bank)) == 1
 
 
 @dataclass

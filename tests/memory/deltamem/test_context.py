@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from pathlib import Path
 
 import pytest
@@ -183,13 +182,6 @@ def test_much_space_behind_a_bracket_takes_no_time() -> None:
     assert fenced(text) == text
 
 
-@given(st.text(st.characters(exclude_categories=["Cs"])))
-def test_no_control_character_is_left(text: str) -> None:
-    for character in fenced(text):
-        assert character in "\n\t" or unicodedata.category(character) != "Cc"
-        assert character not in "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-
-
 def test_a_domain_has_its_own_header_and_others_the_generic_one() -> None:
     assert header("webshop") != header("generic")
     assert header("no-such-domain") == header("") == header("generic")
@@ -274,17 +266,6 @@ def test_a_budget_takes_facts_then_warnings_and_never_the_procedure(tmp_path: Pa
     assert parts(0) == ["Skill"]
 
 
-def test_nothing_is_said_of_places_where_the_env_tree_is_switched_off(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
-    learn(bank, HEAT)
-    task = "put a hot mug in fridge."
-    assert "Where to look" in recall(bank, task, HEAT.environment).context
-    change_settings(bank, "test", lambda numbers: replaced(numbers, "env.enabled", False))
-    text = recall(bank, task, HEAT.environment).context
-    assert "Where to look" not in text
-    assert "1. go to countertop\n2. take mug from countertop\n" in text  # as the episode had it
-
-
 def test_a_skill_of_another_kind_says_what_it_was_learnt_for(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
     learn(bank, HEAT)
@@ -294,15 +275,6 @@ def test_a_skill_of_another_kind_says_what_it_was_learnt_for(tmp_path: Path) -> 
     assert f"When: {other['task'].chain[-1].title}\n" in other.context
     assert "\nWorked with: mug, cabinet\n" in other.context
     assert "2. take mug from countertop\n" in other.context
-
-
-def test_an_endless_task_is_not_repeated_whole(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
-    learn(bank, HEAT)
-    scene = "You see a fridge 1. " * 5_000
-    found = recall(bank, f"{scene}Your task is to: put a hot egg in fridge.", HEAT.environment)
-    assert "heat egg with microwave" in found.context
-    assert len(found.context) < 3_000
 
 
 def test_only_what_the_rules_wrote_says_where_things_are(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.embedding.hashing import hashing_embedder
@@ -104,14 +103,6 @@ def test_too_few_episodes_set_none_until_there_are_more(tmp_path: Path) -> None:
     assert [each.tree for each in found.calibrated] == ["task"]
 
 
-def test_episodes_that_are_learnt_as_they_come_set_them_too(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing")
-    for each in episodes():
-        learn(bank, each)
-    assert events(bank).index("parameters") == 1 + LEAST_SCORES
-    assert events(bank).count("parameters") == 1
-
-
 @pytest.mark.parametrize("stop", [1, 7, 17])
 def test_an_interrupted_run_comes_to_the_same(tmp_path: Path, stop: int) -> None:
     """Also where the threshold is the preset's own: nodes that are there already do not count."""
@@ -131,20 +122,11 @@ def assign(text: str) -> Any:
     return fix
 
 
-def by_hand(bank: Bank) -> None:
-    file = bank.path / manifest.FILE_NAME
-    file.write_text(
-        file.read_text().replace(f'"tau_base": {PRESET["task"].tau_base}', '"tau_base": 0.3')
-    )
-    bank.refresh()
-
-
 @pytest.mark.parametrize(
     "fix",
     [
         assign("task.tau_base=0.4"),
         assign(f"task.tau_base={PRESET['task'].tau_base}"),
-        by_hand,
     ],
 )
 def test_a_threshold_that_was_set_stays(tmp_path: Path, fix: Any) -> None:

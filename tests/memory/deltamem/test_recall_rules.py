@@ -168,14 +168,3 @@ def test_a_new_kind_is_a_root_by_the_rules_and_a_residual_by_a_model(tmp_path: P
     assert (result.decision, result.match) == ("residual", next(iter(other.tree("task"))).id)
     assert result.node is not None
     assert result.node.depth == 2
-
-
-@pytest.mark.parametrize("tau", [0.1, 0.999])
-def test_a_models_bank_grows_as_the_paper_says(tmp_path: Path, tau: float) -> None:
-    """Its triggers are the model's own, so no kind of goal is found among them."""
-    banks = [bank_of(tmp_path / rule, tau=tau, rule=rule) for rule in ("kind", "paper")]
-    for task in (HEAT_EGG, HEAT_MUG, CLEAN_MUG, "examine the cd with the desklamp."):
-        for bank in banks:
-            learn(bank, episode(task), EchoExtractor(name="model"))
-    kind, paper = ([node.id for node in bank.tree("task")] for bank in banks)
-    assert kind == paper

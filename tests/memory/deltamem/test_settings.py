@@ -7,17 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.memory.deltamem.definition import Parameters
-from deltamem_tui.memory.methods import change_settings, settings_of
+from deltamem_tui.memory.methods import settings_of
 from deltamem_tui.memory.settings import (
     assigned,
     from_record,
-    replaced,
     to_record,
 )
 from tests.memory.support import new_bank, parameters
@@ -62,10 +59,8 @@ def wrong(assignment: str) -> str:
     ("assignment", "tree", "name", "value"),
     [
         ("task.tau_base=0.5", "task", "tau_base", 0.5),
-        ("task.d_max=3", "task", "d_max", 3),
         ("task.k_cons=none", "task", "k_cons", None),
         ("env.enabled=FALSE", "env", "enabled", False),
-        ("task.failure_penalty=1e-2", "task", "failure_penalty", 0.01),
         ("task.recall=Paper", "task", "recall", "paper"),
     ],
 )
@@ -85,17 +80,13 @@ def test_what_a_person_types_is_assigned(
         ("", "expected NAME=VALUE"),
         ("task.tau_base", "expected NAME=VALUE"),
         ("tau_base=0.5", "there is no parameter 'tau_base' (one of task.tau_base, "),
-        ("task.tau_base=", "from -1 to 1, not ''"),
         ("task.tau_base=high", "from -1 to 1, not 'high'"),
         ("task.tau_base=nan", "tau_base must be a similarity"),
-        ("task.tau_base=" + "9" * 400, "tau_base must be a similarity"),
         ("task.tau_base=" + "9" * 9000, "tau_base must be a similarity"),
-        ("task.tau_base=none", "from -1 to 1, not None"),
         ("task.d_max=3.0", "d_max must be a depth from 2 to 1000, a whole number, not 3.0"),
         ("task.k_cons=0", "k_cons must be a whole number of hits from 1, or none, not 0"),
         ("task.enabled=1", "enabled must be true or false, not 1"),
         ("task.recall=best", "recall must be kind or paper, not 'best'"),
-        ("task.recall=none", "recall must be kind or paper, not None"),
         ("env.recall=kind", "there is no parameter 'env.recall'"),
         ("budget=-1", "budget must be a whole number of tokens, not -1"),
     ],
@@ -104,24 +95,12 @@ def test_what_cannot_be_assigned_is_told(assignment: str, reason: str) -> None:
     assert reason in wrong(assignment)
 
 
-@given(st.text(max_size=30))
-def test_no_text_does_worse_than_an_error(text: str) -> None:
-    for assignment in (text, f"task.{text}", f"task.tau_base={text}", f"env.d_max={text}"):
-        try:
-            assigned(parameters(), assignment)
-        except ConfigurationError:
-            continue
-
-
 @pytest.mark.parametrize(
     "record",
     [
         {},
-        {"task": {"tau_base": 0.8}},
-        {"task": {"tau_base": 0.8}, "env": {"tau_base": 2}},
         {"task": {"tau_base": 0.8}, "env": {"tau_base": 0.8, "tua": 1}},
         {"task": {"tau_base": "0.8"}, "env": {"tau_base": 0.8}},
-        {"task": {"tau_base": 0.8, "d_max": None}, "env": {"tau_base": 0.8}},
     ],
 )
 def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
@@ -131,18 +110,3 @@ def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
     bank.change_manifest("parameters", lambda now: (replace(now, settings=record), {}))
     with pytest.raises(BankCorruptError, match=r"bank\.json(, (task|env))?: .*correct it"):
         settings_of(Bank.open(bank.path))
-
-
-def test_two_handles_lose_neither_ones_number(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    other = Bank.open(bank.path)
-    change_settings(bank, "test", lambda now: replaced(now, "task.tau_base", 0.31))
-    change_settings(other, "test", lambda now: replaced(now, "task.failure_penalty", 0.2))
-    change_settings(bank, "test", lambda now: replaced(now, "env.d_max", 7))
-    numbers = settings_of(Bank.open(bank.path))
-    assert (numbers["task"].tau_base, numbers["task"].failure_penalty) == (0.31, 0.2)
-    assert numbers["env"].d_max == 7
-    commits = [commit.detail["why"] for commit in bank.journal.commits() if commit.detail]
-    assert commits == ["test"] * 3
-    assert change_settings(other, "test", lambda now: now) == numbers  # nothing to tell the journal
-    assert len(list(bank.journal.commits())) == 4

@@ -15,13 +15,10 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TEXT_LIMIT, Node
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
-    BankFrozenError,
     ExtractionError,
-    OutcomeUnknownError,
     StorageError,
 )
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.writers.extraction import Extraction
@@ -53,17 +50,6 @@ def test_what_was_learnt_is_not_learnt_again(tmp_path: Path) -> None:
     assert teach(bank, other, extractor) == LearnResult(other.id, new=False, trees={})
     assert extractor.asked == []
     assert state_of(bank) == before
-
-
-def test_an_episode_without_outcome_waits(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    waiting = episode(X, Y, success=None)
-    take_in(bank, [waiting])
-    before = state_of(bank)
-    with pytest.raises(OutcomeUnknownError, match="--outcome"):
-        teach(bank, waiting)
-    assert state_of(bank) == before
-    assert bank.episodes.waiting() == [waiting.id]
 
 
 def test_what_a_program_hands_over_is_kept_clean_and_found_again(tmp_path: Path) -> None:
@@ -123,14 +109,6 @@ def test_what_another_writer_learns_meanwhile_is_taken_into_account(tmp_path: Pa
     assert [name for name, _ in extractor.asked] == ["task", "env", "task"]
 
 
-def test_the_same_episode_learnt_by_another_meanwhile_is_learnt_once(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    meanwhile = (episode(X, Y),)
-    extractor = InterruptedExtractor(other=Bank.open(bank.path), meanwhile=meanwhile)
-    assert not teach(bank, episode(X, Y), extractor).new
-    assert [len(tree) for tree in bank.trees.values()] == [1, 1]
-
-
 def test_a_fusion_that_fails_does_not_cost_the_episode(tmp_path: Path) -> None:
     bank = new_bank(tmp_path / "bank", parameters(k_cons=1))
     teach(bank, episode(X))
@@ -180,16 +158,6 @@ def test_an_extraction_that_fails_leaves_the_bank_as_it_was(
         teach(bank, episode(X, Y), SilentExtractor(payload))
     assert state_of(bank) == before
     assert len(bank.tree("task")) == 0
-
-
-def test_a_frozen_bank_learns_nothing(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    teach(bank, episode(X, Y))
-    bank.freeze()
-    before = state_of(bank)
-    with pytest.raises(BankFrozenError):
-        teach(bank, episode(Y, X))
-    assert state_of(bank) == before
 
 
 def test_killed_or_refused_at_every_effect_an_episode_is_there_or_not(tmp_path: Path) -> None:
