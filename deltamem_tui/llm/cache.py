@@ -1,14 +1,11 @@
 """The response cache: an answer that was paid for once is not paid for again.
 
 One small JSON file an answer, named by the digest of everything that could change it: model,
-server, schema and messages. The prompt itself is not kept. A file appears whole, by renaming, so
-any number of processes share the folder without locks. A file that cannot be read counts as not
-there.
+server, schema and messages. A file appears whole, by renaming, so any number of processes share
+the folder without locks; one that cannot be read counts as not there.
 
-In `asked/` are the questions of batches that have no answer yet. A request of a batch is a line
-`{"custom_id", "method", "url", "body"}`, and a result a line `{"custom_id", "response":
-{"status_code", "body"}, "error"}`: the form of OpenAI's batch service, which vLLM's `run-batch`
-reads and writes too. The id is the key of the answer in the cache.
+In `asked/` are the questions of batches that have no answer yet, by the id that they have in a
+batch, which is the key of the answer. Batches have the form of OpenAI's service and vLLM's.
 """
 
 from __future__ import annotations

@@ -52,8 +52,6 @@ class ChatRequest:
     Attributes:
         key: The cache's name for it.
         schema: What the answer is bound to; None for free text.
-        answer_tokens: The most tokens of the answer.
-        attempt: 1 for the first try of a question.
         shared: How many characters of the first user message other questions begin with too.
     """
 
@@ -69,12 +67,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply to one call, before it is checked.
-
-    Attributes:
-        finish: Why it ended: `stop`, `length`, `content_filter`, `refusal` …
-        cost: US dollars; None if the price is not known.
-    """
+    """The reply to one call, before it is checked. `finish` is why it ended: `stop`, `length` and so on."""
 
     text: str
     finish: str
@@ -132,7 +125,6 @@ class RequestOptions:
     """The options of a request beside its messages. A server that refuses one is sent less.
 
     Attributes:
-        temperature: 0 for the first try of a question; None where a server takes none.
         most: The most tokens of the answer that the server takes; None until one is known.
         system: Whether the server takes a system message.
     """
@@ -249,18 +241,13 @@ def _messages(
     ]
     has_system = messages[0]["role"] == "system"
     user = messages[int(has_system)]
-    text = user["content"]
+    text, at = user["content"], request.shared
     if has_system and not options.system:
         user["content"] = f"{messages.pop(0)['content']}\n\n{text}"
-    elif request.shared and info.marks_cache:
-        user["content"] = [
-            {
-                "type": "text",
-                "text": text[: request.shared],
-                "cache_control": {"type": "ephemeral"},
-            },
-            {"type": "text", "text": text[request.shared :]},
-        ]
+    elif at and info.marks_cache:
+        mark = {"cache_control": {"type": "ephemeral"}}
+        first, rest = ({"type": "text", "text": part} for part in (text[:at], text[at:]))
+        user["content"] = [first | mark, rest]
     return messages
 
 
@@ -318,6 +305,10 @@ _NO_MODEL = r"model[\w\s`'\"./:-]{0,80}(not (exist|found)|unknown|invalid)|no su
 _NO_MONEY = r"insufficient[_ ](quota|balance|funds)|billing|exceeded your .*quota"
 _TOO_LONG = r"context[ _](length|window|size)|too many tokens|too long|maximum number of tokens"
 _NO_JSON = r"<!doctype|<html|\bdata: ?\{|\[200 OK\]"
+_NO_CREDIT = "the account for {} has no credit left"
+_PAGE = "the server of {} answers with a page or a stream, not with JSON"
+_ANY: set[int | None] = set()
+_FORM: set[int | None] = {400, 422}
 _PASSING = {429: "too many requests", 408: "no answer in time", 504: "no answer in time"}
 
 
@@ -328,7 +319,7 @@ def _failure(raised: BaseException, model: str, key: str | None = None) -> Failu
     words = _PREAMBLE.sub("", one_line(_hidden(clean(str(raised)), key), _LONGEST))
     shown = one_line(words, _SHOWN).rstrip(".")  # more follows it
     if lasting := _lasting(status, words, shown, name):
-        of_form = isinstance(lasting, PromptTooLongError) or status in {400, 422}
+        of_form = isinstance(lasting, PromptTooLongError) or status in _FORM
         return Failure(lasting, complaint=words if of_form else "")
     found = getattr(raised, "litellm_response_headers", None)  # none if no server answered
     headers: Mapping[str, str] = found if isinstance(found, Mapping) else {}
@@ -342,38 +333,35 @@ def _failure(raised: BaseException, model: str, key: str | None = None) -> Failu
     )
 
 
+_KEY_HINT, _MODEL_HINT = "check the API key", "check the name and the server's address"
+# By status and words: what a failure is that asking again would not mend. The first one counts.
+_LASTING: tuple[tuple[set[int | None], str, type[LanguageModelError], str, str | None], ...] = (
+    ({401}, "", CredentialsError, "the key for {} is missing or refused", _KEY_HINT),
+    (_ANY, _NO_KEY_WORDS, CredentialsError, "the key for {} is missing or refused", _KEY_HINT),
+    ({403}, "", CredentialsError, "this key may not use {}", "check its rights and the region"),
+    ({402}, "", ModelUnavailableError, _NO_CREDIT, "top it up and run again"),
+    ({429}, _NO_MONEY, ModelUnavailableError, _NO_CREDIT, "top it up and run again"),
+    ({413}, "", PromptTooLongError, "the prompt does not fit the window of {}", None),
+    (_FORM, _TOO_LONG, PromptTooLongError, "the prompt does not fit the window of {}", None),
+    (_FORM, POLICY, AnswerError, "{} refuses this text by its content policy", None),
+    ({404}, "", ModelNotFoundError, "there is no model {} at its provider", _MODEL_HINT),
+    (_FORM, _NO_MODEL, ModelNotFoundError, "there is no model {} at its provider", _MODEL_HINT),
+    (_FORM, "", RequestRefusedError, "{} refuses the request", None),
+    ({None, 200, 500}, _NO_JSON, RequestRefusedError, _PAGE, "a chat server's often ends in /v1"),
+)
+
+
 def _lasting(status: int | None, words: str, shown: str, name: str) -> LanguageModelError | None:
     """Return the error of a failure that asking again would not mend; None if it may pass."""
-
-    def said(pattern: str) -> bool:
-        return re.search(pattern, words, re.IGNORECASE) is not None
-
-    refused = status in {400, 422}
-    if status == 401 or said(_NO_KEY_WORDS):
-        variable = re.search(r"\b[A-Z]\w+_API_KEY\b", words)
-        hint = f"set {variable[0]}" if variable else "check the API key"
-        return CredentialsError(f"the key for {name} is missing or refused", hint=hint)
-    if status == 403:
-        hint = "check the key's rights and the region"
-        return CredentialsError(f"this key may not use {name}", hint=hint)
-    if status == 402 or (status == 429 and said(_NO_MONEY)):
-        message = f"the account for {name} has no credit left"
-        return ModelUnavailableError(message, hint="top it up and run again")
-    if status == 413 or (refused and said(_TOO_LONG)):
-        window = _stated_window(words)
-        limit = f" ({window:,} tokens by its server)" if window else ""
-        return PromptTooLongError(f"the prompt does not fit the window of {name}{limit}")
-    if refused and said(POLICY):
-        return AnswerError(f"{name} refuses this text by its content policy")
-    if status == 404 or (refused and said(_NO_MODEL)):
-        hint = "check the name and the server's address"
-        return ModelNotFoundError(f"there is no model {name} at its provider", hint=hint)
-    if refused:
-        return RequestRefusedError(f"{name} refuses the request: {shown}")
-    if status in {None, 200, 500} and said(_NO_JSON):
-        message = f"the server of {name} answers with a page or a stream, not with JSON"
-        hint = "check its address: a chat server's often ends in /v1"
-        return RequestRefusedError(message, hint=hint)
+    for statuses, pattern, kind, message, hint in _LASTING:
+        if status in (statuses or {status}) and re.search(pattern, words, re.IGNORECASE):
+            detail, variable = "", re.search(r"\b[A-Z]\w+_API_KEY\b", words)
+            if kind is PromptTooLongError and (window := _stated_window(words)):
+                detail = f" ({window:,} tokens by its server)"
+            elif kind is RequestRefusedError and not pattern:
+                detail = f": {shown}"
+            known = kind is CredentialsError and variable
+            return kind(message.format(name) + detail, hint=f"set {known[0]}" if known else hint)
     return None
 
 

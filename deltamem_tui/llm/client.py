@@ -175,17 +175,16 @@ class Client:
         system: str = "",
         shared: int = 0,
     ) -> Answer[T]:
-        """Ask, and have the answer read.
+        """Ask for a contract's JSON, or for free text without one, and have the answer read.
 
         Args:
             prompt: What is asked.
             read: Makes a value of the answer's text, or raises `UnusableAnswer`.
-            contract: The JSON object that is asked for; None for free text.
+            contract: The JSON object that is asked for.
             on_answer: Called with what each answer took when it comes, in whatever thread,
                 before it is kept or used. It must not raise.
             system: The system message; none if empty.
-            shared: How many characters of the prompt other questions begin with too, so that
-                the provider may serve them from its cache.
+            shared: How many characters of the prompt other questions begin with too.
 
         Raises:
             NoUsableAnswerError: No answer could be read, also after asking again with the

@@ -2,8 +2,7 @@
 
 A prompt is a markdown file. Its front matter, TOML between two lines of `+++`, says what it is
 for, which inputs it is given, and what the answer must look like; the rest is a Jinja template,
-rendered in Jinja's sandbox where a name that is not an input is an error. A template may include
-others by their file name. A domain that lacks a prompt takes the generic one, and a file in a
+rendered in Jinja's sandbox. A domain that lacks a prompt takes the generic one, and a file in a
 user's folder comes before the package's.
 """
 
@@ -42,7 +41,6 @@ class Matter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The front matter of a prompt.
 
     Attributes:
-        purpose: What it is for, in one line.
         inputs: The names that the template may use.
         output: The texts of the answer with the most words each may have; 0 if it must stay
             empty. Nothing if the answer is free text.

@@ -119,8 +119,10 @@ class Asking:
         """Return a model's writer that takes the answers that were asked for ahead."""
 
         def write(*question: Any) -> Extraction:
-            prompt, ask = model.prompt(*question), partial(model.write, *question)
-            found: Extraction = ask() if prompt is None else self.answer((question[0], prompt), ask)
+            request, ask = model.request(*question), partial(model.write, *question)
+            if request is None:
+                return ask()
+            found: Extraction = self.answer((question[0], request.prompt), ask)
             return found
 
         return FunctionWriter(model.name, write)
@@ -183,9 +185,10 @@ def noting_writer(model: ModelExtractor, noted: list[Question]) -> FunctionWrite
     """Return a writer that notes what a model would be asked, and writes nothing."""
 
     def write(*question: Any) -> Extraction:
-        prompt = model.prompt(*question)
-        if prompt is not None:
-            noted.append(Question((question[0], prompt), partial(model.write, *question)))
+        request = model.request(*question)
+        if request is not None:
+            key = question[0], request.prompt
+            noted.append(Question(key, partial(model.write, *question)))
         return Extraction(None, "asked ahead")
 
     return FunctionWriter(model.name, write)

@@ -78,7 +78,8 @@ class _Counter:
                 found = self._extractor.write(*question)
                 self.usage += found.usage
                 return found
-        prompt = self._extractor.prompt(*question)
+        request = self._extractor.request(*question)
+        prompt = request.prompt if request else None
         is_repeated = prompt in self._asked and self._extractor.remembers
         self._asked.add(prompt)
         self.usage += Usage(cached=1) if is_repeated else took

@@ -130,17 +130,6 @@ class ModelExtractor:
                 message, hint = error.message, error.hint
         raise ExtractionError(message, source=source or None, hint=hint)
 
-    def prompt(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
-    ) -> str | None:
-        """Return what `write` would send first; None if nothing. Nothing is sent."""
-        request = self.request(purpose, episode, notes, inputs)
-        return request.prompt if request else None
-
     def estimate(
         self,
         purpose: str,
@@ -148,7 +137,7 @@ class ModelExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Usage:
-        """Estimate what `write` would take now, with an answer of usual length; nothing is sent."""
+        """Estimate what `write` would take, with an answer of usual length. Nothing is sent."""
         request = self.request(purpose, episode, notes, inputs)
         if request is None:
             return Usage()
@@ -162,7 +151,10 @@ class ModelExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Request | None:
-        """Return what `write` would ask first; None if nothing, or no prompt fits."""
+        """Return what `write` would ask first; None if nothing, or no prompt fits.
+
+        Equal prompts get equal answers, so an answer to this one serves later as well.
+        """
         if not (self._has_steps(purpose, episode) if episode else notes or inputs):
             return None
         try:
