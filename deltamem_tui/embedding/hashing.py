@@ -2,18 +2,11 @@
 
 Each word and each pair of neighbouring words falls into one of 2047 buckets, by the 32-bit
 MurmurHash3 of its UTF-8 bytes (scikit-learn's `HashingVectorizer` gives the same). A row
-holds the square roots of the buckets' shares of the text, which makes it a unit vector and
-the dot product of two rows the overlap of their word distributions (the Bhattacharyya
-coefficient).
-
-Square roots, so that a long task's repeated "the" does not drown its verbs; no alternating
-signs, so that a dimension counts the texts that hold it, whose number recall weights it by.
-Measured on the generated episodes with that weight, the nearest task of another variation or
-game is of a task's own type in 86 % of one simulator and 95 % of the other; other widths from
-1024 to 4096 gain nothing.
-
-A text without any word gets the last dimension to itself, since a zero vector has no
-direction; it resembles only other such texts.
+holds the square roots of the buckets' shares of the text: a unit vector, and the dot product of
+two rows is the overlap of their word distributions (the Bhattacharyya coefficient). No signs
+alternate, so a dimension counts the texts that hold it, whose number recall weights it by.
+With that weight, the nearest task of another game is of a task's own type in 86 % of one simulator
+and 95 % of the other. A text without any word gets the last dimension to itself.
 """
 
 from __future__ import annotations

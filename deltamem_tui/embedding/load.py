@@ -39,10 +39,9 @@ _lock = Lock()
 
 
 def load(name: str) -> HashingEmbedder | SentenceEmbedder:
-    """Load an embedder, once in a process.
+    """Load `hashing`, `minilm`, or a model by its folder or id, once in a process.
 
-    Its name is `hashing`, `minilm`, or the folder or id of a sentence-transformers model; an id
-    without an owner is one of the owner `sentence-transformers`.
+    An id without an owner is one of the owner `sentence-transformers`.
 
     Raises:
         EmbedderUnavailableError: The model cannot be loaded here.
@@ -74,10 +73,7 @@ def load_for(card: EmbedderCard, given: Embedder | None = None) -> Embedder:
 
 
 def place_of(name: str) -> str:
-    """Return what loads the same embedder from everywhere: a known name, a full path or a full id.
-
-    A name that can only be a path is never taken for an id, so it never reaches the network.
-    """
+    """Return what loads the same embedder from everywhere: a known name, a full path or id."""
     if name in (HASHING, MINILM):
         return name
     with suppress(RuntimeError):  # the home of a user who does not exist
@@ -93,7 +89,7 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
         from deltamem_tui.embedding.hashing import hashing_embedder
 
         return hashing_embedder()
-    from deltamem_tui.embedding.sentence import open_folder, open_id, sentence_embedder
+    from deltamem_tui.embedding.sentence import open_id, open_place, sentence_embedder
 
     if place == MINILM:
         from deltamem_tui.embedding.minilm import open_minilm, packaged_folder
@@ -106,8 +102,8 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
             hint="pip install 'deltamem-tui[transformers]', or choose `minilm`, "
             "which comes with the program",
         )
-    folder = Path(place)
-    model = open_folder(folder, name=place) if folder.is_absolute() else open_id(place)
+    local = Path(place).is_absolute()
+    model = open_place(place, place, local=True) if local else open_id(place)
     return sentence_embedder(model, place, prefixes_for(place, model.prompts))
 
 

@@ -87,11 +87,7 @@ class MiniLM:
         return vectors
 
     def _run_all(self, run: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
-        """Run many batches, each on one core.
-
-        Threads of the matrix library would wait for each other at each of the many small products,
-        and spin meanwhile, which took more of the processor than the products.
-        """
+        """Run many batches, each on one core: threads of the matrix library would wait and spin."""
         from threadpoolctl import threadpool_limits
 
         with (
@@ -108,8 +104,7 @@ class MiniLM:
     def _forward(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Return the vectors of texts, lists of tokens, shorter ones first: float32 [texts, 384].
 
-        The tokens of all texts are rows of one matrix: no text is padded, and the products of the
-        layers are large. Only attention works text by text.
+        The tokens of all texts are rows of one matrix, unpadded; attention works text by text.
         """
         lengths = [len(text) for text in texts]
         words = np.concatenate(texts)

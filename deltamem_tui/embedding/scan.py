@@ -144,7 +144,6 @@ class Rows:
         failure: Rows that take the failure penalty. bool [rows].
         precedence: The row with the lower number wins a tie. int64 [rows].
         source: The file they come from, for errors.
-        sparse: The same rows in a smaller form, if there is one.
     """
 
     vectors: NDArray[np.float32]
@@ -292,8 +291,7 @@ def _chunks(rows: int, vectors: NDArray[np.float32]) -> list[slice]:
 def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.float32]]:
     """Count the living rows that hold each dimension; measure each row under that weight.
 
-    Returns:
-        float64 [dimensions], and float32 [rows] where a row without length counts as 1.
+    They are float64 [dimensions], and float32 [rows] where a row without length counts as 1.
     """
     squares = np.empty(len(rows.dead), dtype=np.float32)
     if rows.sparse is not None:

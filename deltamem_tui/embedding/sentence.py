@@ -86,15 +86,6 @@ class SentenceModel:
         return vectors
 
 
-def open_folder(folder: Path, *, name: str) -> SentenceModel:
-    """Load a model from a folder that sentence-transformers or transformers saved.
-
-    Raises:
-        EmbedderUnavailableError: The folder does not hold a model that can be loaded.
-    """
-    return _open(str(folder), name, local=True)
-
-
 def open_id(name: str) -> SentenceModel:
     """Load a model by its id, `owner/model`: from the local cache if it is there, else the hub.
 
@@ -108,10 +99,15 @@ def open_id(name: str) -> SentenceModel:
             except OSError:
                 pass  # An earlier download was cut short: fetch what is missing.
         _ask_hub(name)
-        return _open(name, name, local=False)
+        return open_place(name, name, local=False)
 
 
-def _open(place: str, name: str, *, local: bool) -> SentenceModel:
+def open_place(place: str, name: str, *, local: bool) -> SentenceModel:
+    """Load a model from a folder that a library saved, or by its id.
+
+    Raises:
+        EmbedderUnavailableError: It is not a model that can be loaded.
+    """
     try:
         return SentenceModel(name, _construct(place, local=local))
     except Exception as error:
@@ -202,9 +198,7 @@ class SentenceEmbedder:
 def sentence_embedder(
     model: SentenceModel | MiniLM, name: str, prefixes: Prefixes
 ) -> SentenceEmbedder:
-    """Return an embedder of `model`, with its card.
-
-    `name` is what loads it again: an id, a folder or `minilm`.
+    """Return an embedder of `model`, with its card; `name` is what loads it again.
 
     Raises:
         VectorError: The model's vector of the probe sentence is not finite or has no length.
@@ -225,10 +219,7 @@ def sentence_embedder(
 
 @contextmanager
 def quiet() -> Iterator[None]:
-    """Silence the embedding libraries, for the rest of the process: errors come as exceptions.
-
-    Two settings are read when they are first imported: what the user chose there stays.
-    """
+    """Silence the embedding libraries, for the rest of the process: errors come as exceptions."""
     os.environ.setdefault("HF_HUB_DISABLE_TELEMETRY", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # else it warns at every fork
     with warnings.catch_warnings():

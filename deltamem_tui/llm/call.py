@@ -67,7 +67,7 @@ class ChatRequest:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The reply to one call, before it is checked. `finish` is why it ended: `stop`, `length` and so on."""
+    """The reply to one call before it is checked, with why it ended: `stop`, `length` and so on."""
 
     text: str
     finish: str

@@ -140,15 +140,6 @@ def test_without_network_the_error_names_the_other_embedders() -> None:
     assert "\n" not in str(caught.value)
 
 
-def test_a_host_that_never_answers_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("deltamem_tui.embedding.sentence.HUB_TIMEOUT", 0.1)
-    with socket.create_server(("127.0.0.1", 0)) as silent:
-        be_the_hub(silent.getsockname()[1], monkeypatch)
-
-        with pytest.raises(EmbedderUnavailableError, match=r"cannot be reached: .*timed out"):
-            load("owner/absent")
-
-
 def test_a_model_that_does_not_exist_is_asked_for_once(hub: Hub) -> None:
     with pytest.raises(EmbedderUnavailableError, match="no model has this name"):
         load("owner/absent")
@@ -176,8 +167,3 @@ def test_a_model_is_fetched_once_and_silently(
     monkeypatch.setattr(loading, "_loaded", {})
     assert load("owner/remote").card == fetched.card
     assert hub.asked == []
-
-
-def test_a_name_the_hub_would_not_allow() -> None:
-    with pytest.raises(EmbedderUnavailableError, match="neither a folder nor a model id"):
-        load("owner/two--dashes")

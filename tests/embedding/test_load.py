@@ -3,7 +3,6 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -60,15 +59,6 @@ class TestFolder:
 
         assert np.allclose(load(str(tiny_model)).embed_queries(TEXTS), expected, atol=1e-6)
 
-    def test_the_same_texts_give_the_same_bytes(self, tiny_model: Path) -> None:
-        embedder = load(str(tiny_model))
-        many = TEXTS * 30
-
-        first = embedder.embed_passages(many)
-
-        assert first.tobytes() == embedder.embed_passages(many).tobytes()
-        assert np.allclose(first[:4], embedder.embed_passages(TEXTS), atol=1e-5)
-
     def test_it_is_loaded_once(self, tiny_model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         embedder = load(str(tiny_model))
         monkeypatch.chdir(tiny_model.parent)
@@ -87,14 +77,6 @@ class TestFolder:
             assert np.allclose(getattr(e5, role)(TEXTS), expected, atol=1e-6)
             assert not np.allclose(expected, plain.embed_passages(TEXTS), atol=1e-2)
 
-    def test_prompts_the_model_declares_are_used(self, tmp_path: Path) -> None:
-        prompts = {"query": "take some: ", "document": "star: "}
-        folder = save_tiny_model(tmp_path / "declares", prompts=prompts)
-
-        card = load(str(folder)).card
-
-        assert (card.query_prefix, card.passage_prefix) == ("take some: ", "star: ")
-
     def test_a_text_far_beyond_the_models_window_is_cut(self, tiny_model: Path) -> None:
         embedder = load(str(tiny_model))
         window = "heat the apple and cool the mug " * 20
@@ -102,15 +84,6 @@ class TestFolder:
         rows = embedder.embed_passages([window, window + "star " * 2_000_000])
 
         assert np.allclose(rows[0], rows[1], atol=1e-6)
-
-    def test_threads_may_share_it(self, tiny_model: Path) -> None:
-        embedder = load(str(tiny_model))
-        expected = embedder.embed_passages(TEXTS)
-
-        with ThreadPoolExecutor(8) as pool:
-            results = list(pool.map(lambda _: embedder.embed_passages(TEXTS), range(32)))
-
-        assert all(np.allclose(rows, expected, atol=1e-6) for rows in results)
 
     def test_nothing_is_said_while_it_loads_and_runs(
         self,
@@ -179,14 +152,6 @@ class TestNames:
 
         assert "there is no such folder" in refused(name)
 
-    def test_a_folder_goes_before_an_id(
-        self, copied: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        folder = copied("model")
-        monkeypatch.chdir(folder.parent)
-
-        assert load("model").card.model == str(folder)
-
     def test_importing_the_door_loads_no_library(self) -> None:
         heavy = "{'numpy', 'torch', 'sklearn', 'sentence_transformers', 'transformers', 'scipy'}"
         code = f"import sys, deltamem_tui.embedding.load; print(sorted({heavy} & set(sys.modules)))"
@@ -197,14 +162,6 @@ class TestNames:
 
 
 class TestForABank:
-    def test_what_was_remembered_is_loaded_again(self, tiny_model: Path) -> None:
-        card = load(str(tiny_model)).card
-
-        embedder = load_for(card)
-
-        assert embedder.card == card
-        assert embedder.embed_passages(TEXTS).shape == (4, 16)
-
     def test_the_banks_prefixes_hold(self, tiny_model: Path, copied: Callable[[str], Path]) -> None:
         card = load(str(copied("e5-renamed"))).card
 
@@ -253,11 +210,6 @@ def test_without_the_library_the_error_names_the_extra(
             load(name)
         assert "pip install 'deltamem-tui[transformers]'" in (caught.value.hint or "")
         assert "\n" not in str(caught.value)
-
-
-def test_a_folder_is_here_and_a_path_that_is_none_is_not(tmp_path: Path) -> None:
-    assert is_at_hand(str(tmp_path))
-    assert not is_at_hand(str(tmp_path / "no-such-model"))
 
 
 @pytest.mark.parametrize("name", ["some/model", "model"])

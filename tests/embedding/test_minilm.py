@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.embedding.load import load, load_for
 from deltamem_tui.embedding.minilm import WEIGHTS, open_minilm, packaged_folder
 from deltamem_tui.embedding.protocol import TOLERANCE, distance
-from deltamem_tui.embedding.sentence import SentenceModel, open_folder
+from deltamem_tui.embedding.sentence import SentenceModel, open_place
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
@@ -24,14 +24,6 @@ from tests.places import ROOT
 def sample_episodes() -> tuple[Trajectory, ...]:
     found = read_logs([ROOT / "docs" / "sample"])
     return tuple(each for each in found if isinstance(each, Trajectory))
-
-
-def test_its_card() -> None:
-    card = load("minilm").card
-
-    assert (card.model, card.dimensions, card.weighting) == ("minilm", 384, "none")
-    assert (card.query_prefix, card.passage_prefix) == ("", "")
-    assert load_for(card).card == card
 
 
 def test_it_opens_banks_made_with_the_published_weights() -> None:
@@ -56,7 +48,7 @@ def test_it_knows_what_texts_mean() -> None:
 @pytest.fixture(scope="module")
 def by_torch() -> SentenceModel:
     """The published model as sentence-transformers runs it."""
-    return open_folder(published_folder(), name="reference")
+    return open_place(str(published_folder()), "reference", local=True)
 
 
 def nearest(texts: list[str], by_torch: SentenceModel) -> float:

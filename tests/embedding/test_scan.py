@@ -144,26 +144,6 @@ def test_the_result_does_not_depend_on_where_the_rows_lie(
     ]
 
 
-@pytest.mark.parametrize("weighting", WEIGHTINGS)
-def test_equal_rows_are_a_tie_that_the_first_born_wins(weighting: Weighting) -> None:
-    vector = np.random.default_rng(0).normal(size=384).astype(np.float32)
-    vector /= np.linalg.norm(vector)
-    rows = rows_of(np.tile(vector, (5000, 1)))
-    found = Scan(rows, weighting).best(vector, 0.05, 3)
-    assert found == [(0, 1.0, 1.0), (1, 1.0, 1.0), (2, 1.0, 1.0)]
-
-
-def test_what_rounds_to_the_same_is_a_tie_even_in_the_plane() -> None:
-    """Less than the sixth decimal apart, though more than float32's error: the first born wins."""
-    cosines = np.array([0.10000152, 0.10000248])
-    vectors = np.stack([cosines, np.sqrt(1 - cosines**2)], axis=1).astype(np.float32)
-    query = np.array([1.0, 0.0], dtype=np.float32)
-    exact = vectors[:, 0].astype(np.float64) / np.linalg.norm(vectors.astype(np.float64), axis=1)
-    assert exact[0] < exact[1]
-    assert np.round(exact[0], DECIMALS) == np.round(exact[1], DECIMALS)
-    assert Scan(rows_of(vectors)).best(query, 0.0)[0][0] == 0
-
-
 def test_a_failure_is_pushed_down_by_the_penalty_and_not_hidden() -> None:
     vectors = np.array([[1, 0], [0.98, 0.2]], dtype=np.float32)
     vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)

@@ -164,16 +164,6 @@ def test_a_cache_that_cannot_be_written_is_still_read_and_said_once(
     assert "No space left on device" in said[0]
 
 
-def test_usage_is_the_servers_count_and_the_price_list(server: ModelServer) -> None:
-    server.answer(GOOD)
-    asking = client(server, "openai/gpt-4o-mini")
-    answer = complete(asking, "one two three four")
-    assert answer.usage.prompt_tokens == 4
-    assert answer.usage.completion_tokens == 5
-    assert answer.usage.cost == pytest.approx(4 * 1.5e-7 + 5 * 6e-7)
-    assert asking.usage == answer.usage
-
-
 def test_every_payment_is_told_before_the_answer_is_kept(
     server: ModelServer, tmp_path: Path
 ) -> None:

@@ -50,16 +50,6 @@ def test_tables_and_tokens_need_no_network(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_a_known_model() -> None:
-    known = look_up("openai/gpt-4o-mini")
-    assert known.provider == "openai"
-    assert (known.window, known.answer_tokens) == (128_000, 8_192)
-    assert known.answer_format == "schema"
-    assert known.price is not None
-    assert known.price.of(1_000, 1_000) == pytest.approx(1.5e-4 + 6e-4)
-    assert known.prompt_tokens == 128_000 - 8_192
-
-
 def test_the_environment_may_name_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
     names = ("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE")
     for name in names:
