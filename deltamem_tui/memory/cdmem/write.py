@@ -110,12 +110,8 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 
 
 def _known_kinds(bank: Bank) -> list[str]:
-    """Return the kinds of task that a bank has, those with most memories first."""
-    tree = bank.tree(TASKS)
-    sizes = Counter[str]()
-    for root in tree.roots():
-        sizes[root.payload["text"]] += len(members(tree, root))
-    return sorted(sizes, key=lambda kind: (-sizes[kind], kind))
+    """Return the kinds of task that a bank has, the oldest first."""
+    return list(dict.fromkeys(root.payload["text"] for root in bank.tree(TASKS).roots()))
 
 
 def _said(text: str) -> str:
@@ -162,18 +158,12 @@ class _Update:
             return ""
         root = roots[label] or filed(TASKS, None, label, {"text": place.kind})
         task = tasks[label] or filed(TASKS, root, label, {"text": place.task, "env": place.env})
-        texts = (
-            {"text": said["plan"], "actions": said["actions"]}
-            if label == "success"
-            else {
-                "text": said["reflection"],
-                "failure": next(
-                    (kind for kind in _KINDS if kind in said["failure"].casefold()), ""
-                ),
-                "remedy": said["next_plan"],
-            }
-        )
-        texts["steps"] = str(len(self.episode.steps))
+        texts = {"steps": str(len(self.episode.steps))}
+        if label == "success":
+            texts |= {"text": said["plan"], "actions": said["actions"]}
+        else:
+            kind = next((kind for kind in _KINDS if kind in said["failure"].casefold()), "")
+            texts |= {"text": said["reflection"], "failure": kind, "remedy": said["next_plan"]}
         node = filed(TASKS, task, label, texts, written.origin(self.writer.name, self.episode))
         decision = "shortcut" if label == "success" else "reflection"
         self.results[TASKS] = CollectionResult(TASKS, decision, written.reason, node, calls=calls)
@@ -213,17 +203,16 @@ class _Update:
         name = INSIGHTS[half]
         nodes = [*list_of(self.index, half, root), node]
         new = sum(not each.consolidated for each in nodes)
+        self._add(half, root, place, node)
         if new < self.batch:
             reason = f"{new} of {self.batch} new memories"
             self.results[name] = CollectionResult(name, "waiting", reason)
-            return self._add(half, root, place, node)
+            return
         made = _induced(self.index, half, root, nodes, self.batch, self.writer)
         done, first = made.result, made.result.root if made.result.written else None
         decision = "insights" if made.changes else "postponed"
         self.results[name] = CollectionResult(name, decision, done.reason, first, calls=done.calls)
-        self._add(half, root, place, node)
         self.changes.extend(made.changes)
-        return None
 
     def _add(self, half: str, *nodes: Node) -> None:
         """Add those nodes that the bank does not have."""
@@ -271,21 +260,14 @@ def _induced(
         prompt=written.prompt,
         sources=tuple(dict.fromkeys(each for node in batch for each in node.origin.episodes)),
     )
-    tree = index.bank.tree(name)
+    tree, embedder = index.bank.tree(name), index.embedder
     added = [filed(name, above, root.label, payload, origin) for payload in change.added]
+    changes: list[Change] = [deletion(name, e) for e in (present if stale else change.removed)]
+    changes += [addition(tree, e, embedder) for e in (*([] if known else [above]), *added)]
+    changes += [Revise(half, replace(each, consolidated=True)) for each in batch]
     first = added[0] if added else above
     result = MaintenanceResult(name, (root,), first, written.reason, calls, bool(added))
-    return Plan(
-        result,
-        (
-            *(deletion(name, each) for each in (present if stale else change.removed)),
-            *(
-                addition(tree, each, index.embedder)
-                for each in (*([] if known else [above]), *added)
-            ),
-            *(Revise(half, replace(each, consolidated=True)) for each in batch),
-        ),
-    )
+    return Plan(result, tuple(changes))
 
 
 def _text(member: Node) -> str:

@@ -32,26 +32,21 @@ _TREE = Collection(FIELDS, key="activation_condition", depth=DEPTH_LIMIT)
 COLLECTIONS: Mapping[str, Collection] = {"task": _TREE, "env": _TREE}
 """The task tree keeps skills (when, how, until when), the env tree knowledge (where, what)."""
 
+_of_tree = partial(Display, optional=OPTIONAL, layered=True, penalised=True)
 DISPLAY: Mapping[str, Display] = {
-    "task": Display(
-        title="task tree",
-        noun="skill",
+    "task": _of_tree(
+        "task tree",
+        "skill",
+        dict(zip(FIELDS, ("When", "How", "Done when"), strict=True)),
         heading="Skills",
-        labels=dict(zip(FIELDS, ("When", "How", "Done when"), strict=True)),
-        optional=OPTIONAL,
         warning="WARNING: this failed, never carry it out",
-        layered=True,
-        penalised=True,
         instruction="execution_procedure",
     ),
-    "env": Display(
-        title="env tree",
-        noun="knowledge",
+    "env": _of_tree(
+        "env tree",
+        "knowledge",
+        dict(zip(FIELDS, ("Where", "What", "Done when"), strict=True)),
         heading="Knowledge",
-        labels=dict(zip(FIELDS, ("Where", "What", "Done when"), strict=True)),
-        optional=OPTIONAL,
-        layered=True,
-        penalised=True,
     ),
 }
 

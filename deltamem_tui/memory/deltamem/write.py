@@ -261,8 +261,9 @@ def calibrate(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
 
     The rules as `writer` decide which episodes are of one kind.
     """
-    numbers, asked = of_bank(bank, Parameters), list(islice(episodes(bank), _QUESTIONS))
+    numbers = of_bank(bank, Parameters)
     taus = {name: numbers[name].tau_base for name in COLLECTIONS if numbers[name].enabled}
+    asked = list(islice(episodes(bank), _QUESTIONS))
     return [_proposal(bank, name, tau, asked, writer, embedder) for name, tau in taus.items()]
 
 
@@ -271,23 +272,16 @@ def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Pro
 
     The published ones stay for the embedder that they were published for.
     """
-    now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
-    taus = {name: now[name].tau_base for name in COLLECTIONS if now[name].enabled}
-    waiting = {
-        name: tau
-        for name, tau in taus.items()
-        if not now[name].tau_fixed and tau == preset[name].tau_base
-    }
-    if not waiting or bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
+    if bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
         return []
-    # Scenes that an interrupted run left behind do not count.
-    asked = [structs.replace(each, metadata={}) for each in islice(episodes(bank), _QUESTIONS)]
-    found = [
-        _proposal(bank, name, tau, asked, writer, embedder)
-        for name, tau in waiting.items()
-        if len(_questions(name, asked)) >= LEAST_SCORES
+    now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
+    waiting = [
+        name
+        for name in COLLECTIONS
+        if not now[name].tau_fixed and now[name].tau_base == preset[name].tau_base
     ]
-    return [each for each in found if each.proposed is not None]
+    found = calibrate(bank, writer, embedder) if waiting else []
+    return [each for each in found if each.tree in waiting and each.proposed is not None]
 
 
 def _questions(name: str, asked: Iterable[Trajectory]) -> dict[str, Trajectory]:
