@@ -24,7 +24,7 @@ Shards = Sequence[Sequence[Trajectory]]
 
 def build(path: Path, episodes: Sequence[Trajectory], *, learnt: bool) -> Bank:
     numbers = assigned(Parameters.preset("generic"), "task.tau_base=0.6")
-    numbers = assigned(numbers, "env.tau_fixed=true")  # one threshold for all shards
+    numbers = assigned(numbers, "env.tau_base=0.99")  # one threshold for all shards
     bank = create_bank(path, embedder="hashing", parameters=numbers)
     take_in(bank, episodes, listed=False)
     for trajectory in waiting(bank) if learnt else ():
