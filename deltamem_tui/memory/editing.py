@@ -115,15 +115,11 @@ def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
             raise BankError("a node cannot hang below itself", source=node.id)
         if node.parent == (above.id if above else None):
             raise BankError("the node is there already", source=node.id)
-        deeper = (above.depth if above else 0) + 1 - node.depth
-        _refuse_too_deep(bank, tree, max(each.depth for each in nodes) + deeper)
-        moved = [structs.replace(each, depth=each.depth + deeper) for each in nodes]
-        moved[0] = structs.replace(
-            moved[0],
-            parent=above.id if above else None,
-            kind="residual" if above else "root",
+        first, *below = _lowered(bank, tree, nodes, (above.depth if above else 0) + 1 - node.depth)
+        first = structs.replace(
+            first, parent=above.id if above else None, kind="residual" if above else "root"
         )
-        return _commit(batch, "move", tree, nodes, moved)
+        return _commit(batch, "move", tree, nodes, [first, *below])
 
 
 def join(bank: Bank, tree: str, node: Node, other: Node) -> Change:
@@ -142,38 +138,28 @@ def join(bank: Bank, tree: str, node: Node, other: Node) -> Change:
         below = subtree(shown, gone.id)[1:]
         if kept.id == gone.id or any(kept.id == each.id for each in below):
             raise BankError("a node cannot be joined with itself or one above it", source=node.id)
-        deeper = kept.depth - gone.depth
-        _refuse_too_deep(bank, tree, max([kept.depth, *(each.depth + deeper for each in below)]))
         moved = [
-            structs.replace(
-                each,
-                depth=each.depth + deeper,
-                parent=kept.id if each.parent == gone.id else each.parent,
-            )
-            for each in below
+            structs.replace(each, parent=kept.id) if each.parent == gone.id else each
+            for each in _lowered(bank, tree, below, kept.depth - gone.depth)
         ]
         after = [*moved, structs.replace(gone, deleted=True)]
         return _commit(batch, "join", tree, [*below, gone], after)
 
 
-def delete(bank: Bank, tree: str, node: Node) -> Change:
-    """Delete a node with all below it. Each leaves a tombstone."""
-    return _delete(bank, "delete", tree, node, {})
-
-
-def forget(bank: Bank, tree: str, node: Node, reason: Mapping[str, Any]) -> Change:
-    """Return the same by a rule, whose numbers the journal keeps."""
-    return _delete(bank, "forget", tree, node, {"why": reason})
-
-
-def _delete(
-    bank: Bank, kind: ChangeKind, tree: str, node: Node, detail: Mapping[str, Any]
+def delete(
+    bank: Bank, tree: str, node: Node, *, by_rule: Mapping[str, Any] | None = None
 ) -> Change:
+    """Delete a node with all below it. Each leaves a tombstone.
+
+    Where a rule forgets it, the journal keeps the rule's numbers.
+    """
     bank.require_writable()
+    kind: ChangeKind = "forget" if by_rule else "delete"
     with bank.writing() as batch:
         shown = bank.tree(tree)
         nodes = subtree(shown, _unchanged(shown, node).id)
         gone = [structs.replace(each, deleted=True) for each in nodes]
+        detail = {"why": by_rule} if by_rule else {}
         return _commit(batch, kind, tree, nodes, gone, detail=detail)
 
 
@@ -339,14 +325,17 @@ def _unchanged(tree: Tree, node: Node) -> Node:
     return current
 
 
-def _refuse_too_deep(bank: Bank, tree: str, depth: int) -> None:
+def _lowered(bank: Bank, tree: str, nodes: Sequence[Node], deeper: int) -> list[Node]:
+    """Return nodes at their new depths, if the tree may be so deep."""
     deepest = method_of(bank).max_depth(tree, settings_of(bank))
+    depth = max((each.depth + deeper for each in nodes), default=0)
     if depth > deepest:
         raise BankError(
             f"the {tree} tree would be {depth} levels deep, at most {deepest} are allowed",
             source=str(bank.path),
             hint="choose a parent nearer to its root",
         )
+    return [structs.replace(each, depth=each.depth + deeper) for each in nodes]
 
 
 def recorded(bank: Bank, commit: Commit) -> tuple[str, Mapping[str, int]]:

@@ -28,7 +28,7 @@ from deltamem_tui.bank.ledger import UNIT, ShownTo, shown_to
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.credit import utility_of
-from deltamem_tui.memory.editing import forget as forget_subtree
+from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.methods import display_of, method_of, settings_of
 from deltamem_tui.memory.policies import Forgetting
 from deltamem_tui.memory.settings import Settings
@@ -169,7 +169,7 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> 
         with suppress(NodeNotFoundError):
             if tree.row(each.node) == each.row:
                 reason = each.record() | {"parameters": numbers}
-                forget_subtree(bank, tree.name, tree.node_at(each.row), reason)
+                delete(bank, tree.name, tree.node_at(each.row), by_rule=reason)
                 done.append(each)
     return done
 

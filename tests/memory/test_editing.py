@@ -9,9 +9,7 @@ import pytest
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.undo import last_not_undone
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankError,
@@ -20,7 +18,6 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.definition import Payload
-from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.views.filters import NODES, matching
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
@@ -157,32 +154,6 @@ def test_only_the_expected_change_is_undone(bank: Bank) -> None:
     assert editing.undo(bank, expected).nodes[0].label == "success"
     with pytest.raises(BankError, match="another change was made, undone or redone"):
         editing.undo(bank, expected)
-
-
-@pytest.mark.parametrize("meanwhile", ["a change", "an undo", "an episode"])
-def test_what_comes_while_the_journal_is_read_is_seen_before_anything_is_undone(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch, meanwhile: str
-) -> None:
-    editing.relabel(bank, "task", nodes(bank)[0], "failure")
-
-    def slow(reading: Bank, is_one: Callable[[Commit], bool]) -> Commit | None:
-        found = last_not_undone(reading, is_one)
-        monkeypatch.setattr(editing, "last_not_undone", last_not_undone)
-        other = Bank.open(bank.path)
-        if meanwhile == "a change":
-            editing.relabel(other, "task", nodes(other)[3], "failure")
-        elif meanwhile == "an undo":
-            editing.undo(other)
-        else:
-            take_in(other, [episode((0.5, 0.5, 0), success=None)])
-        return found
-
-    monkeypatch.setattr(editing, "last_not_undone", slow)
-    if meanwhile == "an episode":
-        assert editing.undo(bank).nodes[0].label == "success"
-        return
-    with pytest.raises(BankError, match="another change was made, undone or redone"):
-        editing.undo(bank)
 
 
 def test_a_node_whose_episode_was_judged_otherwise_since_stays_deleted(bank: Bank) -> None:

@@ -83,16 +83,6 @@ def test_another_change_ends_what_can_be_redone(bank: Bank) -> None:
         redo(bank)
 
 
-def test_what_was_changed_since_the_undo_is_not_redone(bank: Bank) -> None:
-    CHANGES[1](bank)
-    editing.undo(bank)
-    with bank.writing() as batch:
-        batch.revise_node("task", structs.replace(node(bank, 0), consolidated=True))
-        batch.log("consolidate")
-    with pytest.raises(BankError, match="cannot be redone: it was changed"):
-        redo(bank)
-
-
 def test_a_node_that_was_learnt_below_is_not_left_without_its_base(bank: Bank) -> None:
     editing.delete(bank, "task", node(bank, 0))
     editing.undo(bank)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -10,15 +10,14 @@ from typing import Any
 from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import FieldChange
-from deltamem_tui.bank.join import Conflict
-from deltamem_tui.bank.merge import MergePlan, TreeChanges
+from deltamem_tui.bank.merge import TreeChanges
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import Delivery
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.methods import display_named, display_of
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
-from deltamem_tui.memory.transfer.merging import Merge, NearRoots
+from deltamem_tui.memory.transfer.merging import Merge
 from deltamem_tui.text import counted, one_line, word_diff
 
 _CONDITION_WIDTH = 100
@@ -151,16 +150,37 @@ def _claim(value: Any) -> str | None:
 
 def view_merge(merge: Merge) -> ReportView:
     """Show what a merge changes, which roots are near each other, and what is lost."""
-    plan = merge.plan
-    episodes = plan.episodes
+    plan, banks, episodes = merge.plan, merge.plan.banks, merge.plan.episodes
+    displays = {name: display_of(banks[0], name) for name in plan.changes}
+    sides = [
+        (each, banks[each.kept_from].name, banks[each.lost_from].name) for each in plan.conflicts
+    ]
     record = {
         "from": [
             {"name": bank.name, "path": bank.path, "origin": bank.manifest.counts_as}
-            for bank in plan.banks
+            for bank in banks
         ],
         "trees": {name: asdict(changes) for name, changes in plan.changes.items()},
-        "conflicts": [_conflict_record(plan, each) for each in plan.conflicts],
-        "near": [_near_record(each) for each in merge.near],
+        "conflicts": [
+            {
+                "tree": each.tree,
+                "node": each.kept.id,
+                "kind": each.kind,
+                "kept": _state_record(each.kept, mine),
+                "lost": _state_record(each.lost, other),
+            }
+            for each, mine, other in sides
+        ],
+        "near": [
+            {
+                "tree": each.tree,
+                "label": each.label,
+                "similarity": each.similarity,
+                "root": _state_record(each.root, each.bank),
+                "near": _state_record(each.near, each.near_bank),
+            }
+            for each in merge.near
+        ],
         "disagreements": [asdict(each) for each in plan.disagreements],
         "counted_as_one": plan.counted_as_one,
         "episodes": episodes
@@ -170,20 +190,36 @@ def view_merge(merge: Merge) -> ReportView:
             "learnt": len(episodes.learnt),
         },
     }
+    displaced, near, changed = [], [], []
+    for name, changes in plan.changes.items():
+        title = displays[name].title
+        displaced += [
+            *(f"{title} {node} is hidden: a node above it was deleted" for node in changes.hidden),
+            *(f"{title} {node} is a root: it was below its child" for node in changes.loosened),
+        ]
+    for pair in merge.near:
+        display = displays[pair.tree]
+        near += [
+            f"{display.title}: two roots are near ({pair.similarity:.3f}, {pair.label}):",
+            _quoted(display, pair.root, pair.bank),
+            _quoted(display, pair.near, pair.near_bank),
+        ]
+    for each, mine, other in sides:
+        display, why = displays[each.tree], "and one went further"
+        why = "at the same revision" if each.kind == "tie" else why
+        changed += [
+            f"{display.title} {each.kept.id} was changed in two banks, {why}; the first stays:",
+            _quoted(display, each.kept, mine),
+            _quoted(display, each.lost, other),
+        ]
+    only_one = [f"{e.what}: {e.kept} stays; {e.bank} says {e.lost}" for e in plan.disagreements]
+    copies = [f"{one} and {two}: the greater of each count" for one, two in plan.counted_as_one]
     sections = (
-        ReportSection("Nodes that lost their place", [*_displaced(plan)]),
-        ReportSection("Roots that are nearly the same", [*_near_lines(plan, merge.near)]),
-        ReportSection("Changed in two banks", [*_conflict_lines(plan)], warning=True),
-        ReportSection(
-            "Only one can stay",
-            [f"{e.what}: {e.kept} stays; {e.bank} says {e.lost}" for e in plan.disagreements],
-            warning=True,
-        ),
-        ReportSection(
-            "Copies of one bank that both went on since",
-            [f"{one} and {two}: the greater of each count" for one, two in plan.counted_as_one],
-            warning=True,
-        ),
+        ReportSection("Nodes that lost their place", displaced),
+        ReportSection("Roots that are nearly the same", near),
+        ReportSection("Changed in two banks", changed, warning=True),
+        ReportSection("Only one can stay", only_one, warning=True),
+        ReportSection("Copies of one bank that both went on since", copies, warning=True),
     )
     return ReportView(record, sections=[each for each in sections if each.lines])
 
@@ -192,37 +228,6 @@ def change_counts(changes: TreeChanges) -> dict[str, int]:
     """Return how many nodes of a tree a merge changes, by what happens to them."""
     found = {label: getattr(changes, name) for name, label in _CHANGES.items()}
     return {label: n if isinstance(n, int) else len(n) for label, n in found.items()}
-
-
-def _displaced(plan: MergePlan) -> Iterator[str]:
-    for name, changes in plan.changes.items():
-        for node in changes.hidden:
-            yield f"{_title(plan, name)} {node} is kept, but hidden: a node above it was deleted"
-        for node in changes.loosened:
-            yield f"{_title(plan, name)} {node} became a root: it was moved below its own child"
-
-
-def _title(plan: MergePlan, name: str) -> str:
-    return display_of(plan.banks[0], name).title
-
-
-def _near_lines(plan: MergePlan, pairs: Sequence[NearRoots]) -> Iterator[str]:
-    for each in pairs:
-        display = display_of(plan.banks[0], each.tree)
-        title = display.title
-        yield f"{title}: two roots are near ({each.similarity:.3f}, {each.label}):"
-        yield _quoted(display, each.root, each.bank)
-        yield _quoted(display, each.near, each.near_bank)
-
-
-def _conflict_lines(plan: MergePlan) -> Iterator[str]:
-    for each in plan.conflicts:
-        why = "at the same revision" if each.kind == "tie" else "and one went further"
-        display = display_of(plan.banks[0], each.tree)
-        place = f"{display.title} {each.kept.id}"
-        yield f"{place} was changed in two banks, {why}; the first stays:"
-        yield _quoted(display, each.kept, plan.banks[each.kept_from].name)
-        yield _quoted(display, each.lost, plan.banks[each.lost_from].name)
 
 
 def field_text(change: FieldChange) -> str:
@@ -246,26 +251,6 @@ def value_change(change: FieldChange) -> str:
 def _quoted(display: Display, node: Node, bank: str) -> str:
     text = "deleted" if node.deleted else display.of_title(node)
     return f"  {one_line(bank, 40)} {node.id[:8]} {one_line(text, _CONDITION_WIDTH)}"
-
-
-def _conflict_record(plan: MergePlan, conflict: Conflict) -> dict[str, Any]:
-    return {
-        "tree": conflict.tree,
-        "node": conflict.kept.id,
-        "kind": conflict.kind,
-        "kept": _state_record(conflict.kept, plan.banks[conflict.kept_from].name),
-        "lost": _state_record(conflict.lost, plan.banks[conflict.lost_from].name),
-    }
-
-
-def _near_record(near: NearRoots) -> dict[str, Any]:
-    return {
-        "tree": near.tree,
-        "label": near.label,
-        "similarity": near.similarity,
-        "root": _state_record(near.root, near.bank),
-        "near": _state_record(near.near, near.near_bank),
-    }
 
 
 def _state_record(node: Node, bank: str) -> dict[str, Any]:

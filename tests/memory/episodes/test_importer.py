@@ -162,20 +162,6 @@ def test_an_outcome_is_named_by_the_id_of_what_is_kept(bank: Bank) -> None:
     assert [each.outcome for each in episodes(bank)] == [said]
 
 
-def test_marks_that_make_a_text_too_long_are_noticed(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Else the bank would hold a line that it cannot read."""
-    text = f"API_KEY={SECRET} "
-    short = "postgres://ada:s3cr3t@db/x "
-    most = LogLimits(field_characters=len(text) + len(short))
-    monkeypatch.setattr(importer, "admitted", partial(admitted, limits=most))
-    found = take_in(bank, [holding(short + "x" * len(text)), holding(text + short)])
-    (error,) = found.rejected
-    assert str(error).startswith("log.jsonl, line 1: the observation of step 1 has ")
-    assert found.count("imported") == 1
-
-
 def test_a_tally_per_file_and_no_more_if_not_asked(bank: Bank) -> None:
     one, other = LogSource("one", "line 1", "native"), LogSource("other", "line 1", "react")
     records: list[Trajectory | RecordError] = [
@@ -263,21 +249,6 @@ def test_two_records_that_contradict_each_other_are_told(
     assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
 
 
-@pytest.mark.parametrize("batch", [1, 2, 10])
-def test_refusals_come_in_the_order_of_the_log(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch, batch: int
-) -> None:
-    """Whether a record is refused as it is read, or only when the bank is asked."""
-    monkeypatch.setattr(importer, "_BATCH_EPISODES", batch)
-    monkeypatch.setattr(import_report, "LISTED", 3)
-    unread = [RecordError("broken", source="log.jsonl", position=f"line {n}") for n in (3, 5)]
-    records: list[Trajectory | RecordError]
-    records = [said(True), said(False, line=2), unread[0], said(False, line=4), unread[1]]
-    found = take_in(bank, records)
-    assert [error.position for error in found.rejected] == ["line 2", "line 3", "line 4"]
-    assert (found.refused, found.count("imported")) == (4, 1)
-
-
 def test_persons_who_contradict_each_other_in_one_import_are_refused(bank: Bank) -> None:
     found = take_in(bank, [said(None), said(True, "user", 2), said(False, "user", 3)])
     assert (found.count("imported"), found.count("updated"), found.changed) == (1, 1, 0)
@@ -292,3 +263,17 @@ def test_the_ids_that_the_user_named_and_the_logs_hold(bank: Bank) -> None:
     ids = ("r-1", "r-2", "r-3")
     told = UserOutcomes(by_id=dict.fromkeys(ids, Outcome(success=True, source="user")))
     assert take_in(bank, [waits, stated], outcomes=told).named == {"r-1", "r-2"}
+
+
+def test_marks_that_make_a_text_too_long_are_noticed(
+    bank: Bank, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else the bank would hold a line that it cannot read."""
+    text = f"API_KEY={SECRET} "
+    short = "postgres://ada:s3cr3t@db/x "
+    most = LogLimits(field_characters=len(text) + len(short))
+    monkeypatch.setattr(importer, "admitted", partial(admitted, limits=most))
+    found = take_in(bank, [holding(short + "x" * len(text)), holding(text + short)])
+    (error,) = found.rejected
+    assert str(error).startswith("log.jsonl, line 1: the observation of step 1 has ")
+    assert found.count("imported") == 1

@@ -7,7 +7,6 @@ import pytest
 from deltamem_tui.errors import ExtractionError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.plan import LearnResult
-from deltamem_tui.memory.reports.view import ReportNote
 from deltamem_tui.memory.runs.learning import LearningReport, view_learning
 
 LESSONS = [
@@ -54,8 +53,3 @@ def test_a_dry_run_is_an_estimate(usage: Usage, note: str) -> None:
     view = view_learning(found, episodes=2, waiting=2, dry_run=True)
     assert view.record["would_learn"] == view.facts["would learn"] == 2
     assert view.notes[-1].text.startswith(note)
-
-
-def test_a_note_has_its_hint_behind_it() -> None:
-    assert str(ReportNote("it waits", "see `--help`")) == "it waits: see `--help`"
-    assert str(ReportNote("it waits")) == "it waits"

@@ -86,11 +86,3 @@ def test_a_file_that_a_person_changed_is_kept_until_it_is_said(
     with pytest.raises(BankExistsError, match="changed since the export: bake-bread"):
         write_skills(bank, folder, replace=True)
     assert contents(folder) == before
-
-
-def test_a_link_is_not_written_over(bank: Bank, folder: Path, tmp_path: Path) -> None:
-    before = contents(folder)
-    (tmp_path / "link").symlink_to(folder)
-    with pytest.raises(BankExistsError, match="a link"):
-        write_skills(bank, tmp_path / "link", replace=True)
-    assert contents(folder) == before

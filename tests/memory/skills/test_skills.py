@@ -131,18 +131,6 @@ def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
         assert "<!--" not in fences.sub("", text)
 
 
-def test_a_skill_links_to_what_belongs_to_it(folder: Path) -> None:
-    skill = folder / "boil-water" / "SKILL.md"
-    _, differs, failed, known = skill.read_text(encoding="utf-8").split("\n## ")
-    assert "(references/boil-lead.md)" in differs
-    assert "(references/boil-by-sun.md)" in failed
-    assert "(references/deep.md)" in failed
-    assert "(../knowledge/the-kitchen.md)" in known
-    reference = (skill.parent / "references" / "deep.md").read_text(encoding="utf-8")
-    assert "](boil-lead.md)" in reference
-    assert "](../how.md)" in (skill.parent / "references" / "boil-lead.md").read_text("utf-8")
-
-
 # There and back
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from msgspec import structs
 
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
@@ -85,23 +84,6 @@ def test_what_cannot_be_merged_is_told(pair: tuple[Bank, Bank]) -> None:
     pair[0].freeze()
     with pytest.raises(BankFrozenError):
         merge(pair, dry_run=True)
-
-
-def test_near_roots_are_found_by_the_label_that_counts(
-    tmp_path: Path, pair: tuple[Bank, Bank]
-) -> None:
-    """A later bank changed the label of a root that the first has too."""
-    one, two = pair
-    merge((one, two), near=None)
-    root = next(node for node in two.tree("task").roots() if "0 1" in node.text)
-    with two.writing() as batch:
-        batch.revise_node("task", structs.replace(root, label="failure"))
-        batch.log("relabel")
-    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
-    teach(third, episode((0, 1, 0.11)))
-    (before,) = merge((one, third), dry_run=True).near
-    assert (before.root.id, before.label) == (root.id, "success")
-    assert merge((one, two, third), dry_run=True).near == ()
 
 
 def test_an_unsound_archive_is_refused_before_anything_is_written(

@@ -43,10 +43,3 @@ def test_nothing_near_is_missed(rows: int, others: int, seed: int, limit: float)
             assert every[row, best[row]] == pytest.approx(most, abs=1e-6)
         elif most < limit - 1e-5:
             assert best[row] == -1
-
-
-def test_of_equals_the_first_is_the_nearest(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "_COLUMNS", 2)
-    row = unit(1, 8, 0)
-    best, _ = nearest(row, np.repeat(row, 7, axis=0), 0.9)
-    assert best.tolist() == [0]

@@ -13,7 +13,6 @@ import pytest
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.compact import compact
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.errors import (
@@ -164,15 +163,6 @@ def test_what_is_learnt_meanwhile_is_embedded_too(tmp_path: Path) -> None:
     reembed(bank, embedder, advance=learn_meanwhile)
     assert next(others, None) is None
     assert sorted(embedder.asked) == sorted(texts_of(bank))
-    assert_reembedded(bank)
-
-
-def test_a_tombstone_without_text_keeps_a_row(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank", 3)
-    delete(bank, "task", next(iter(bank.tree("task"))))
-    compact(bank)
-    reembed(bank, OtherEmbedder())
-    assert len(bank.tree("task").dead) == 3
     assert_reembedded(bank)
 
 
