@@ -59,6 +59,7 @@ class Asking:
         self._sent: dict[tuple[str, str], Future[Any]] = {}
         self._used: set[tuple[str, str]] = set()
         self._calls: list[Future[Any]] = []
+        self._planned: deque[Question] = deque()
         self._trusted = False
         self._unwritten: list[Payment] = []
         self._lock = threading.Lock()
@@ -84,16 +85,20 @@ class Asking:
             yield window.popleft()
 
     def _ask_ahead(self, questions: Iterable[Question]) -> None:
-        """Send as many questions as there is room for; one thread is kept for the present turn."""
-        for key in self._used:
-            del self._sent[key]
-        self._used.clear()
-        self._calls = [call for call in self._calls if not call.done()]
-        if self._count < 2 or not self._trusted:
-            return
-        for key, ask in questions:
-            if self.in_flight >= self._count - 1:
-                return
+        """Plan these questions and no others; one thread is kept for the present turn."""
+        planned = deque(questions) if self._trusted and self._count > 1 else deque[Question]()
+        with self._lock:
+            for key in self._used:
+                del self._sent[key]
+            self._used.clear()
+            self._calls = [call for call in self._calls if not call.done()]
+            self._planned = planned
+            self._start()
+
+    def _start(self) -> None:
+        """Send what is planned as far as there is room, with the lock held."""
+        while self._planned and self.in_flight < self._count - 1:
+            key, ask = self._planned.popleft()
             if key not in self._sent:
                 self._send(key, ask)
 
@@ -104,13 +109,15 @@ class Asking:
             StoppedError: The run is to stop.
             DeltaMemError: Whatever `ask` raises.
         """
-        ahead = self._sent.get(key)
-        future = ahead or self._send(key, ask)
+        with self._lock:
+            ahead = self._sent.get(key)
+            future = ahead or self._send(key, ask)
         while not wait([future], timeout=_PULSE).done:
             if self._stopped():
                 raise StoppedError
         if ahead and isinstance(future.exception(), BudgetError):
-            del self._sent[key]  # what others had set aside may be free again
+            with self._lock:
+                del self._sent[key]  # what others had set aside may be free again
             return self.answer(key, ask)
         self._used.add(key)
         return future.result()
@@ -149,9 +156,12 @@ class Asking:
         Raises:
             StorageError: The disk does not take what was paid for into `usage.jsonl`.
         """
+        with self._lock:
+            self._planned.clear()
+            left = [*self._calls]
         cancel()
         try:
-            wait(self._calls, timeout=grace)
+            wait(left, timeout=grace)
         finally:
             with self._lock:
                 while self._unwritten:
@@ -173,6 +183,9 @@ class Asking:
         else:
             self._trusted = True
             future.set_result(answer)
+        with self._lock:
+            if self._trusted:
+                self._start()
 
 
 def _planned(turn: TurnT, questions: Callable[[TurnT], Iterable[Question]]) -> Iterable[Question]:
