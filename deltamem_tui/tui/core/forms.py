@@ -52,15 +52,7 @@ Preview = Callable[[FormAnswer, Callable[[], bool]], Sequence[str]]
 
 @dataclass(frozen=True, slots=True)
 class FormContent:
-    """Lines to fill in.
-
-    Attributes:
-        title: What they are for.
-        lines: The lines.
-        preview: Finds out what would come of what is filled in, while one types.
-        reason: Why they are asked for once more; empty the first time.
-        refused: The name of the line that the reason is about; empty if it is about none.
-    """
+    """Lines to fill in."""
 
     title: str
     lines: Sequence[FormLine]
@@ -114,17 +106,7 @@ class Forms:
         preview: Preview | None = None,
         error: DeltaMemError | None = None,
     ) -> None:
-        """Ask for a few lines, filled in as they were if that came to nothing before.
-
-        Args:
-            title: What they are for; for each bank there is one form of a title.
-            lines: The lines.
-            begin: Begins what they are for. An error that it raises is shown, and the lines
-                are asked for again.
-            bank: The bank that they are about, if they are about one.
-            preview: Finds out what would come of what is filled in, while one types.
-            error: Why they are asked for again.
-        """
+        """Ask for a few lines, filled in as they were if that came to nothing before."""
         place = bank, title
         known = self._filled.pop(place, {})  # a form that the user leaves is a new one next time
         reason = "" if error is None else self._notes.text_of(error)

@@ -31,20 +31,6 @@ class Progress:
 
     Textual's own way to cancel does not suit: it drops a thread that has not begun or still has
     something to report, and its error with it.
-
-    Args:
-        name: What is being done.
-        can_stop: Whether the work looks at `stopped` while it goes on.
-        publish: Called in the work's thread when it is further on.
-        notify: Called in the work's thread with what is worth knowing before the end.
-
-    Attributes:
-        began: When it began, in seconds of the monotonic clock.
-        done: How much of it is done.
-        total: How much there is; None if that is unknown.
-        note: What else is worth knowing, such as the cost so far.
-        over: Set once it has ended.
-        outcome: What it came to, or the error that ended it; None while it goes on.
     """
 
     def __init__(
@@ -120,39 +106,23 @@ class BankChange:
 
 @dataclass(frozen=True, slots=True)
 class Retry:
-    """Asks again for what failed, and forgets what was done.
+    """Asks again for what failed, and forgets what was done."""
 
-    Attributes:
-        ask: Takes the reason, and whether the user still waits for it: then it shows it.
-        forget: Called once it was done.
-    """
-
-    ask: Callable[[DeltaMemError, bool], None]
+    ask: Callable[[DeltaMemError, bool], None]  # the reason, and whether the user waits for it
     forget: Callable[[], object]
 
 
 @dataclass(frozen=True, slots=True)
 class WorkPlan:
-    """The plan of some work, to be confirmed before it is done.
-
-    Attributes:
-        name: What the doing is called.
-        question: Whether it is to be done.
-        sections: What would be done.
-        then: Does it.
-        can_stop: Whether the doing ends when it is cancelled.
-        kind: What is shown: a plan, an estimate.
-        position: Where the user requested it; only there does it come up by itself.
-        retry: Asks again if the doing fails.
-    """
+    """The plan of some work, to be confirmed before it is done."""
 
     name: str
     question: str
     sections: Sequence[Section]
     then: Callable[[Progress], Outcome]
-    can_stop: bool = False
+    can_stop: bool = False  # the doing ends when it is cancelled
     kind: str = "plan"
-    position: UserPosition | None = None
+    position: UserPosition | None = None  # only there does it come up by itself
     retry: Retry | None = None
 
 

@@ -32,13 +32,7 @@ _OPENCODE = ".local/share/opencode/storage/session"
 
 @dataclass(frozen=True, slots=True)
 class AgentSessions:
-    """The sessions of one agent.
-
-    Attributes:
-        agent: The agent's name.
-        count: How many there are.
-        pattern: What names them all, as an import takes it; empty if it cannot read them there.
-    """
+    """The sessions of one agent."""
 
     agent: str
     count: int

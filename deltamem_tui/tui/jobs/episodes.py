@@ -34,14 +34,7 @@ _ENDS = {True: "succeeded", False: "failed", None: "of unknown outcome"}
 def preview_logs(
     log: str, log_format: str, stopped: Callable[[], bool], domain: str = ""
 ) -> list[str]:
-    """Return what the beginning of some logs is understood as. Nothing is written.
-
-    Args:
-        log: A file, a folder or a pattern.
-        log_format: How to read it; empty: by content.
-        stopped: Asked now and then whether the answer is still wanted.
-        domain: The bank's domain; what is of another is told, for it may not be meant.
-    """
+    """Return what the beginning of some logs is understood as. Nothing is written."""
     from deltamem_tui.errors import RecordError
     from deltamem_tui.trajectory.model import Trajectory
     from deltamem_tui.trajectory.readers.reading import read_logs
@@ -115,15 +108,7 @@ NumberT = TypeVar("NumberT", int, float)
 def import_logs(
     path: Path, log: str, log_format: str, progress: Progress, receipts: str = ""
 ) -> BankChange:
-    """Import the episodes of logs into the bank at `path`, their secrets taken out.
-
-    Args:
-        path: The bank.
-        log: A file, a folder or a pattern.
-        log_format: How to read it; empty: by content.
-        progress: Notified of the bytes that were read, and of how many there are.
-        receipts: A file or folder that says what the agent was shown; empty for none.
-    """
+    """Import the episodes of logs into the bank at `path`, their secrets taken out."""
     from deltamem_tui.memory.episodes.importer import LogImport
     from deltamem_tui.trajectory.receipt_file import read_receipts
 
@@ -235,16 +220,7 @@ def extract_by_model(
     progress: Progress,
     ids: Collection[str],
 ) -> Outcome:
-    """Learn by a model from episodes of the bank at `path`, one commit each.
-
-    Args:
-        path: The bank.
-        choice: The model, and what it may take.
-        configuration: The user's settings.
-        progress: Notified of how far it is.
-        ids: The episodes that the user agreed to pay for, and no others; those among them
-            that wait no more are left out.
-    """
+    """Learn by a model from these episodes, which the user agreed to pay for, and no others."""
     from deltamem_tui.memory.runs.learning import candidates
 
     bank = Bank.open(path)

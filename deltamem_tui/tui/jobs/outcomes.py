@@ -180,16 +180,7 @@ def judge_by_model(
     ids: Sequence[str],
     progress: Progress,
 ) -> Outcome:
-    """Let a model judge episodes of the bank at `path`, one commit each.
-
-    Args:
-        path: The bank.
-        choice: The model, and what it may take.
-        configuration: The user's settings.
-        ids: The episodes that the user agreed to pay for; those that have an outcome by now are
-            left out.
-        progress: Notified of how far it is, and asked whether to stop.
-    """
+    """Let a model judge these episodes, as far as they have no outcome, one commit each."""
     from deltamem_tui.memory.reports.view import cost_text
     from deltamem_tui.memory.runs.judging import judge_episodes
 

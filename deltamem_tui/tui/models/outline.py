@@ -27,12 +27,8 @@ Mask = NDArray[np.bool_]
 class Family:
     """Parents and children of a whole tree at once, siblings in a chosen order.
 
-    Args:
-        tree: The tree at one commit.
-        order: How siblings are sorted.
-        kept: Rows to show; a node is shown if it or one below it is kept. All if None.
-        utility: What each node was worth to whom it was shown, by the row of its first line; NaN
-            where that is not known. None if it is known of no node.
+    Shown are the rows that are `kept`, with all above them; all of them if it is None. `utility`
+    is what each node was worth, by the row of its first line, NaN where that is not known.
     """
 
     def __init__(
@@ -161,13 +157,7 @@ ALL_NODES: NodeArrangement = Arrangement("", Filter(), "birth")
 
 @dataclass(frozen=True, slots=True)
 class ArrangedNodes:
-    """The trees of a bank, filtered and sorted.
-
-    Attributes:
-        arrangement: Filter and order.
-        families: Per tree, who is whose child.
-        displays: Per tree that is shown, how; one that is never asked is not while it is empty.
-    """
+    """The trees of a bank, filtered and sorted."""
 
     arrangement: NodeArrangement
     families: Mapping[str, Family]

@@ -72,18 +72,12 @@ def answer(
 
 @dataclass(frozen=True, slots=True)
 class MatchLine:
-    """One line of a collection's answer: a candidate, or what a line between them says.
-
-    Attributes:
-        kind: A match, a runner-up, the line of the threshold, or one below those that another
-            rule found.
-        entry: What can be said of the node, the most telling first.
-    """
+    """One line of a collection's answer: a candidate, or what a line between them says."""
 
     kind: Literal["match", "runner-up", "threshold", "rule"]
     text: str = ""
     candidate: Candidate | None = None
-    entry: tuple[str, ...] = ()
+    entry: tuple[str, ...] = ()  # what can be said of the node, the most telling first
 
 
 def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:

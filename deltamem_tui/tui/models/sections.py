@@ -17,21 +17,13 @@ _JOINERS = re.compile("\u200d{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of a text pane.
-
-    Attributes:
-        title: Its heading; empty for none.
-        body: Its text.
-        warning: Whether it is to be read as a warning.
-        quiet: Whether it matters less than the others.
-        above: The texts that it adds to: what it repeats of them matters less than what is new.
-    """
+    """A part of a text pane."""
 
     title: str = ""
     body: str = ""
-    warning: bool = False
-    quiet: bool = False
-    above: tuple[str, ...] = ()
+    warning: bool = False  # stands out
+    quiet: bool = False  # matters less than the others
+    above: tuple[str, ...] = ()  # the texts it adds to: what it repeats of them is dimmed
 
     def shown_body(self, read_key: str = "") -> str:
         """Return the body, cleaned; of a very long one the beginning, and how much is left."""
@@ -68,13 +60,7 @@ def local_time(time: str) -> str:
 
 
 def title_of(entry: Sequence[str], width: int, above: str = "") -> str:
-    """Return a title that fits into `width` cells: its beginning and its end, as nodes part late.
-
-    Args:
-        entry: The texts of a node or an episode, the most telling first; the last is its id.
-        width: The cells there is room for.
-        above: The title of its parent, which need not be said again.
-    """
+    """Return the first text that `above` does not say, cut to its beginning and its end."""
     *texts, identity = entry
     text = cuttable(next((each for each in texts if each and each != above), identity))
     if cell_len(text) <= width:

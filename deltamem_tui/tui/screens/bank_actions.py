@@ -39,12 +39,7 @@ def is_own(browser: Browser, path: Path) -> bool:
 
 
 def create(browser: Browser, source: Bank | None = None) -> None:
-    """Ask what a new bank is to be.
-
-    Args:
-        browser: The program.
-        source: The bank whose episodes it shall learn again; any, or none, if not given.
-    """
+    """Ask what a new bank is to be; one that learns the episodes of `source` again, if given."""
     configuration = browser.configuration
     embedder, domain = configuration.embedder, configuration.domain
     if source is not None:

@@ -22,13 +22,7 @@ FoundT = TypeVar("FoundT")
 
 
 class ListFilter(Vertical, Generic[OrderT, FoundT]):
-    """The line of a filter, there while one types and while it filters, and what it lets through.
-
-    Attributes:
-        arrangement: What is to be shown, and in which order.
-        shown_as: How the list is arranged, as one sees it; None until it was shown.
-        in_place: Whether it is arranged as it was before.
-    """
+    """The line of a filter, there while one types and while it filters, and what it keeps."""
 
     DEFAULT_CSS = """
     ListFilter { height: auto; }
@@ -132,11 +126,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
         self.screen.set_focus(self._line)  # at once: what is typed now is for this line
 
     def step_back(self, leave_inner: Callable[[], bool] = lambda: False) -> bool:
-        """Leave one thing at a time: the line, what was entered since, the filter.
-
-        Args:
-            leave_inner: Leaves what was entered after the filter. Returns whether there was any.
-        """
+        """Leave one thing at a time: the line, what `leave_inner` leaves, the filter."""
         if self._line.has_focus or self._line.value != self.arrangement.text:
             self._close()
         elif leave_inner():

@@ -32,17 +32,7 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 @dataclass(frozen=True, slots=True)
 class BankReport:
-    """Known facts of a bank.
-
-    Attributes:
-        bank: The bank at one commit.
-        counts: Its nodes and episodes.
-        unused: How many nodes were neither recalled nor hit.
-        sizes: How many nodes it had after each commit that is still known.
-        commits: A line for each of the last commits, newest first.
-        lift: What receipts and verdicts say of memory's worth; empty if nothing was shown.
-        mostly_roots: Whether little of what was learnt found something to add to.
-    """
+    """Known facts of a bank."""
 
     bank: Bank
     counts: BankStatistics

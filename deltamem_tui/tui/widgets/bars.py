@@ -37,11 +37,7 @@ _WRITING = frozenset(
 
 
 class KeyBar(Widget):
-    """Keys with what they do; a click on one does it.
-
-    Attributes:
-        idle: The names of the actions that have nothing to work on now; their keys are not shown.
-    """
+    """Keys with what they do; a click on one does it."""
 
     COMPONENT_CLASSES = {"keys--key"}  # noqa: RUF012 - textual reads it so
     DEFAULT_CSS = """

@@ -73,13 +73,7 @@ class Dialog(ModalScreen[AnswerT]):
 
 
 class ReadingDialog(Dialog[bool]):
-    """Something to read and, if a question is asked about it, to agree to.
-
-    Args:
-        sections: What is to be read.
-        question: What is asked; empty if reading is all there is to do.
-        tall: Whether it takes all the room there is.
-    """
+    """Something to read and, if a question is asked about it, to agree to."""
 
     DEFAULT_CSS = """
     ReadingDialog TextPane { height: auto; max-height: 14; margin-bottom: 1; }
@@ -129,13 +123,7 @@ _SURE = key_text(_SAVES, ("escape again discards what you typed", "screen.leave"
 
 
 class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
-    """A field for each text of a node; gives them back, or None.
-
-    Args:
-        labels: What each text says.
-        texts: The texts as the node has them.
-        draft: What was typed before and could not be saved; empty if nothing was.
-    """
+    """A field for each text of a node; gives them back, or None."""
 
     DEFAULT_CSS = """
     EditFieldsDialog > Vertical { width: 96%; max-width: 100%; height: 90%; }

@@ -61,10 +61,6 @@ class Choices(OptionList):
     """A list of which one is chosen by the arrow keys; more is said of the chosen one.
 
     Enter is left to the form, which goes on.
-
-    Args:
-        choices: What can be chosen, and what each is; a second line is shown of the chosen one.
-        chosen: What is chosen at first; the first one if that is none of them.
     """
 
     DEFAULT_CSS = "Choices > .option-list--option-highlighted { text-style: bold reverse; }"
@@ -95,11 +91,7 @@ class Choices(OptionList):
 
 
 class AskDialog(Dialog[Mapping[str, str] | None]):
-    """Asks for a few lines; gives them by name, or None.
-
-    Args:
-        form: The lines, what they are for, and what is wrong with them if anything is.
-    """
+    """Asks for a few lines; gives them by name, or None."""
 
     DEFAULT_CSS = """
     AskDialog #lines { height: auto; scrollbar-size-vertical: 1; }

@@ -17,11 +17,7 @@ from deltamem_tui.tui.widgets.text_pane import strip_of
 
 
 class LineList(ScrollView, can_focus=True):
-    """Lines with a cursor. A kind of list says how many there are and what each says.
-
-    Attributes:
-        words: What is sought, as a filter has it: it is marked where a kind of list asks for that.
-    """
+    """Lines with a cursor. A kind of list says how many there are and what each says."""
 
     COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
         *("line--cursor", "line--warning", "line--good", "line--quiet", "line--strong"),
