@@ -91,7 +91,7 @@ LEARNT = (
     View("ended", ("3", "A"), SMALL),
     View("review", ("escape", "s"), SMALL),
     View("import", ("i", ("path", "docs/sample/alfworld.jsonl.gz")), SMALL),
-    View("judging", ("escape", "J"), SMALL),
+    View("judging", ("escape", "A", "down", "down", "enter"), SMALL),
     View("relearn", ("escape", "n", "tab", "tab", "tab"), SMALL),
     View("near", ("escape", "2", ("task", QUESTION), "enter")),
     View("lab", ("minus",) * 6),

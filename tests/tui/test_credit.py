@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import orjson
-
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.credit.credit import append_receipt, node_credit
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.trajectory.readers.native import to_record
 from deltamem_tui.trajectory.receipt import ShownNode, made
-from deltamem_tui.tui.core.work import Progress
-from deltamem_tui.tui.jobs.episodes import import_logs
 from tests.tui.support import Person, browse, pane, trajectory
 
 
@@ -34,15 +28,3 @@ def test_a_node_is_shown_with_its_utility_and_found_by_it(folder: Path) -> None:
         assert "Did memory help?" in pane(person, "report")
 
     browse(folder, story, "kitchen", size=(120, 40))
-
-
-def test_receipts_come_with_a_log(folder: Path, tmp_path: Path) -> None:
-    bank = Bank.open(folder / "kitchen")
-    node = next(iter(bank.tree("task")))
-    shown = trajectory("heat a shown egg", success=True)
-    receipt = made("f" * 16, 0, [ShownNode("task", node.id)], shown.task, "")
-    append_receipt(tmp_path / "shown.jsonl", receipt)
-    log = tmp_path / "log.jsonl"
-    log.write_bytes(orjson.dumps(to_record(shown)) + b"\n")
-    import_logs(bank.path, str(log), "", Progress("importing"), str(tmp_path / "shown.jsonl"))
-    assert node_credit(Bank.open(bank.path), "task", node.id).strict.mean == 1.0

@@ -88,7 +88,6 @@ def test_what_fails_when_it_is_done_is_asked_for_again_too(folder: Path, tmp_pat
         ("enter 3 i", {"path": "no/such"}, "path"),
         ("enter 3 i", {"path": "-"}, "path"),
         ("enter 3 i", {"path": "{here}", "format": "no-such-format"}, "format"),
-        ("enter 3 i", {"path": "{here}", "receipts": "no/such"}, "receipts"),
         ("enter 3 L", {"model": "gpt-4o", "max_cost": "much"}, "max_cost"),
         ("enter 3 L", {"model": "gpt-4o", "max_cost": "-1"}, "max_cost"),
         ("enter 3 L", {"model": "gpt-4o", "concurrency": "many"}, "concurrency"),
@@ -148,11 +147,9 @@ def test_who_went_on_finds_it_as_it_was_and_no_key_is_taken(
         assert not isinstance(front, AskDialog)
         assert "[/no]" in person.said[-1]
         await person.press("i")
-        assert filled(person) == {"path": log, "format": "", "receipts": ""}
+        assert filled(person) == {"path": log, "format": ""}
         await person.press("escape", "i")
-        assert filled(person) == {"path": "", "format": "", "receipts": ""}, (
-            "a form that was left is a new one"
-        )
+        assert filled(person) == {"path": "", "format": ""}, "a form that was left is a new one"
 
     browse(folder, story, "kitchen")
 

@@ -19,7 +19,6 @@ from deltamem_tui.config import Configuration
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.tui.core import notes, work
 from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
-from deltamem_tui.tui.jobs import banks as bank_jobs
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens import bank_actions, banks, report
 from deltamem_tui.tui.widgets import bars
@@ -167,12 +166,6 @@ MORE_VIEWS = {
 def patient(monkeypatch: pytest.MonkeyPatch) -> None:
     """Textual's own patience: a scrollbar that comes one look later must be on the picture."""
     monkeypatch.setattr(notes, "_UNSEEN_SECONDS", 0)  # each key takes the note before it away
-
-
-@pytest.fixture(autouse=True)
-def packaged_embedder(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine that never fetched the usual embedder, whatever this one has."""
-    monkeypatch.setattr(bank_jobs, "is_at_hand", {"minilm", "hashing"}.__contains__)
 
 
 @pytest.fixture(autouse=True)

@@ -126,7 +126,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.until(node.id)
     # Read its chain, whole.
     terminal.press("c")
-    terminal.until(f"chain from the root · {len(chain)} node")
+    terminal.until(f"chain from the root · {len(chain)} long")
     terminal.press("c")
     # Edit it in the editor, and take that back.
     terminal.press("e")
@@ -184,7 +184,7 @@ def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> N
         terminal.press("Enter")
         terminal.until("imported 56 episodes")
         terminal.press("L")
-        terminal.until("threshold of the task tree", "proposed from")
+        terminal.until("56 episodes to learn from")
         terminal.press("Enter")
         terminal.until("0 waiting", "2 nodes")
         terminal.press("2")

@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.tui.screens.banks import BanksScreen
-from deltamem_tui.tui.screens.memory import MemoryScreen, NodePane
+from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, add_plain, bare_bank, browse
 
@@ -183,19 +183,16 @@ def test_the_pager_gets_the_whole_text(folder: Path) -> None:
     browse(folder, story, "kitchen")
 
 
-def pane(person: Person) -> NodePane:
-    return person.trees.query_one(NodePane)
-
-
 def test_the_way_out_goes_one_step_at_a_time(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("slash")
         await person.write("stove")
         await person.press("enter", "c")
-        await person.pilot.click(NodePane)
-        assert pane(person).has_focus
+        await person.pilot.click("#detail")
+        assert not person.outline.has_focus
+        assert "chain from the root" in person.screen
         await person.press("escape")
-        assert not pane(person).in_chain
+        assert "chain from the root" not in person.screen
         assert person.outline.has_focus
         assert person.trees.list_filter.arrangement.text == "stove"
         await person.press("escape")

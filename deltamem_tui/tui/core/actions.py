@@ -134,7 +134,6 @@ ACTIONS: tuple[Action, ...] = (
         ("failed", "F", "Mark the episode as a failure", "failure", "judge(False)"),
         ("cannot_tell", "C", "Say that you cannot tell how it ended", "can't tell", "judge(None)"),
         ("mark_all", "A", "Say how all episodes that are shown ended", "all"),
-        ("judge_by_model", "J", "Let a model judge what is shown without an outcome"),
         ("episode_node", "enter", "Show the node in its tree", "node"),
         ("next_node", "right_square_bracket", "Show the next node from this episode"),
         ("filter_episodes", "slash", "Filter the episodes", "filter", "filter"),

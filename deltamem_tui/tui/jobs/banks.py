@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import PUBLISHED_EMBEDDER
-from deltamem_tui.embedding.load import (
-    HASHING,
-    MINILM,
-    has_transformers,
-    is_at_hand,
-    place_of,
-)
+from deltamem_tui.embedding.load import HASHING, MINILM
 from deltamem_tui.errors import (
     BankExistsError,
     DeltaMemError,
-    EmbedderUnavailableError,
     UsageError,
 )
 from deltamem_tui.memory.methods import display_of
@@ -35,41 +28,22 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.transfer.merging import Merge
 
 _MOST_LINES = 20
-_SHOWN = 60
 _MEGABYTE = 1_000_000
 
 
 # Making
 
 
-def why_not_at_hand(wanted: str) -> str:
-    """Say what keeps an embedder from being loaded at once; nothing if it can be."""
-    if is_at_hand(wanted):
-        return ""
-    name = one_line(wanted, _SHOWN)
-    try:
-        place_of(wanted)
-    except EmbedderUnavailableError:
-        return f"{name} is not a folder on this machine, nor a model id"
-    if not has_transformers():
-        return f"{name} needs the extra `transformers`, which is not installed"
-    return f"{name} is not on this machine and would be downloaded"
-
-
 def embedders(wanted: str) -> dict[str, str]:
     """Return what can embed a new bank's texts, and what each is good for; the wanted one first."""
     about_them = {
-        MINILM: "a small model that comes with the program\nunderstands paraphrases",
+        MINILM: "built in\nunderstands paraphrases; loads in seconds",
         PUBLISHED_EMBEDDER: "the model of the published thresholds\nunderstands paraphrases; "
-        "large: a download of some 440 MB, and slow without a graphics card",
+        "needs the extra `transformers` and, once, a download of some 440 MB",
         HASHING: "no model, only the words themselves\nat once and everywhere the same; "
         "does not know that two words mean the same",
     }
-    found = {wanted: about_them.get(wanted, "the one of the settings"), **about_them}
-    return {
-        name: f"{what}; {why}" if (why := why_not_at_hand(name)) else what
-        for name, what in found.items()
-    }
+    return {wanted: about_them.get(wanted, "the one of the settings"), **about_them}
 
 
 def create(

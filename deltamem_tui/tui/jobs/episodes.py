@@ -68,31 +68,16 @@ def preview_logs(
 
 
 def preview_learning(path: Path) -> list[str]:
-    """Return the episodes that wait, and the thresholds that learning would begin with."""
-    from deltamem_tui.memory.methods import display_of, method_of
-    from deltamem_tui.memory.rules_extractor import RulesExtractor
+    """Return how many of the episodes that wait can be learnt."""
     from deltamem_tui.memory.runs.learning import candidates
-    from deltamem_tui.memory.vectors.embedder import embedder_of
 
     bank = Bank.open(path)
     ready, waiting = len(candidates(bank).episodes), len(bank.episodes.waiting())
     unknown = counted(waiting - ready, "episode has", "episodes have")
-    lines = [f"{counted(ready, 'episode')} to learn from"]
-    if waiting > ready:
-        lines[0] += f"; {unknown} no outcome yet"
     if not ready and waiting:
-        lines = [f"Nothing can be learnt yet: {unknown} no outcome. Mark how they ended first."]
-    method = method_of(bank)
-    if not method.has_thresholds:
-        return lines
-    writer = RulesExtractor().of_method(method)
-    for each in method.first_thresholds(bank, writer, embedder_of(bank)):
-        title = display_of(bank, each.tree).title
-        lines.append(
-            f"threshold of the {title}: {each.proposed:g}, proposed from "
-            f"{counted(each.questions, 'different question')} (the preset is {each.current:g})"
-        )
-    return lines
+        return [f"Nothing can be learnt yet: {unknown} no outcome. Mark how they ended first."]
+    rest = f"; {unknown} no outcome yet" if waiting > ready else ""
+    return [f"{counted(ready, 'episode')} to learn from{rest}"]
 
 
 NAME = "learning"
@@ -105,16 +90,11 @@ NumberT = TypeVar("NumberT", int, float)
 # Importing
 
 
-def import_logs(
-    path: Path, log: str, log_format: str, progress: Progress, receipts: str = ""
-) -> BankChange:
+def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> BankChange:
     """Import the episodes of logs into the bank at `path`, their secrets taken out."""
     from deltamem_tui.memory.episodes.importer import LogImport
-    from deltamem_tui.trajectory.receipt_file import read_receipts
 
-    with about("receipts"):
-        shown = read_receipts(receipts) if receipts else None
-    job = LogImport(Bank.open(path), [log], format=log_format or None, receipts=shown, listed=False)
+    job = LogImport(Bank.open(path), [log], format=log_format or None, listed=False)
     job.run(
         advance=lambda count: progress.advance(count, job.total_bytes, "bytes read"),
         stopped=lambda: progress.stopped,

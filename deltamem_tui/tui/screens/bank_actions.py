@@ -44,13 +44,16 @@ def create(browser: Browser, source: Bank | None = None) -> None:
     embedder, domain = configuration.embedder, configuration.domain
     if source is not None:
         embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
-    why_not = banks.why_not_at_hand(embedder)
-    label = "Search model (reembed changes it)" + (f" ({why_not})" if why_not else "")
     others = {_NO_BANK: "", **banks.bank_choices(browser.folder)}
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
         FormLine("domain", "Domain", domain, choices={domain: "", **known_domains()}),
-        FormLine("embedder", label, embedder, choices=banks.embedders(embedder)),
+        FormLine(
+            "embedder",
+            "Search model (reembed changes it)",
+            embedder,
+            choices=banks.embedders(embedder),
+        ),
         FormLine(
             "method", "Method", source.manifest.method if source else DEFAULT, choices=choices()
         ),

@@ -208,7 +208,6 @@ class EpisodesScreen(BankScreen):
 
     def _know_undecided(self, ids: list[str]) -> None:
         self._undecided = ids
-        self.offer("judge_by_model", when=bool(ids))
         self._head()
 
     def place(self) -> tuple[str, ...]:
@@ -405,10 +404,6 @@ class EpisodesScreen(BankScreen):
             return
         title = f"How did all {counted(len(book), 'episode')} that are shown end?"
         learning.ask_how_ended(self, list(book.ids), title, shown_as.text, self.judge_one_by_one)
-
-    def action_judge_by_model(self) -> None:
-        if (book := self._list.book) is not None:
-            learning.ask_who_judges(self, list(book.ids))
 
     def judge_one_by_one(self) -> None:
         """Show what has no outcome, and say which keys give it one."""

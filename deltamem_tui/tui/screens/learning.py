@@ -34,12 +34,6 @@ def ask_for_logs(screen: BankScreen) -> None:
     lines = (
         FormLine("path", "Log: a file, a folder or a pattern", hint="runs/*.jsonl", path=True),
         FormLine("format", "Format", hint="recognised by its content"),
-        FormLine(
-            "receipts",
-            "What the agent had recalled (optional receipts file or folder)",
-            hint="none",
-            path=True,
-        ),
     )
 
     def preview(answer: FormAnswer, stopped: Callable[[], bool]) -> list[str]:
@@ -60,7 +54,7 @@ def ask_for_logs(screen: BankScreen) -> None:
             with about("format"):
                 _ = reader_named(log_format) if log_format else None
             with about("path", TrajectoryError):
-                return import_logs(path, log, log_format, progress, _place(answer["receipts"]))
+                return import_logs(path, log, log_format, progress)
 
         name = f"importing {one_line(answer['path'], 40)}"
         return browser.work.start(name, work, can_stop=True, retry=retry)

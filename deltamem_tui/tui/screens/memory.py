@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -12,13 +11,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widget import Widget
 
-from deltamem_tui.bank.node import Label, Node
-from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.node import Label
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.filters import NODES, ORDERS, Order
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
@@ -37,74 +33,6 @@ from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import Outlines, OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
-
-
-def unreadable(error: DeltaMemError) -> Section:
-    """Return what is shown in place of a node that cannot be read."""
-    return Section("This node cannot be read", str(error), warning=True)
-
-
-@dataclass(frozen=True, slots=True)
-class NodeView:
-    """A node as its pane shows it; `missing` are those of its episodes that the bank lacks."""
-
-    tree: Tree
-    node: Node
-    display: Display
-    missing: tuple[str, ...] = ()
-
-
-class NodePane(TextPane):
-    """All that is known of a node, or its chain."""
-
-    def __init__(self, id: str) -> None:  # noqa: A002 - textual's word
-        super().__init__(id=id)
-        self._shown: NodeView | None = None
-        self._chain = False
-        self._heading = ""
-
-    @property
-    def in_chain(self) -> bool:
-        """True if the chain is shown, and not only the node."""
-        return self._chain and self._shown is not None
-
-    def show_node(self, shown: NodeView) -> None:
-        """Show a node of a tree, in the way the one before was shown."""
-        self._shown = shown
-        self._draw()
-
-    def show_nothing(self, section: Section) -> None:
-        """Show why there is no node to be shown."""
-        self._shown = None
-        self.border_title = Content(self._heading or "node")
-        self.show([section])
-
-    def head(self, words: str) -> None:
-        """Say something in the title that matters more than what is shown; nothing if empty."""
-        self._heading = words
-        self._draw()
-
-    def toggle_chain(self) -> None:
-        """Show the chain, or the node again."""
-        self._chain = not self.in_chain
-        self._draw()
-
-    def _draw(self) -> None:
-        if (shown := self._shown) is None:
-            return
-        title, sections, current = "node", list[Section](), None
-        try:
-            if not self._chain:
-                sections = detail(shown.tree, shown.node, shown.display, shown.missing)
-            else:
-                chain = shown.tree.chain(shown.node.id)
-                current = len(chain) - 1
-                title = f"chain from the root · {counted(len(chain), 'node')}"
-                sections = chain_sections(shown.display, chain)
-        except DeltaMemError as error:
-            sections, current = [unreadable(error)], None
-        self.border_title = Content(self._heading or title)
-        self.show(sections, current)
 
 
 class MemoryScreen(BankScreen):
@@ -134,7 +62,9 @@ class MemoryScreen(BankScreen):
             begins=self._keep_folds,
         )
         self._outlines = Outlines(tuple(home.bank.trees), home.left.nodes)
-        self._pane = NodePane(id="detail")
+        self._pane = TextPane(id="detail")
+        self._chain = False  # whether the node's chain is shown in its place
+        self._move_keys = ""
         self.editor = NodeEditor(self, self.chosen, self._show_move)
         self._target: tuple[str, ...] = ()
         home.cursors = self.cursors
@@ -243,21 +173,25 @@ class MemoryScreen(BankScreen):
             self._show_node()
 
     def _show_node(self) -> None:
-        view = self.shown
+        """Show all that is known of the node under the cursor, or its chain."""
+        view, current, title = self.shown, None, "node"
         try:
             node, tree = view.node, view.shown_tree
+            evidence = evidence_of(self.bank, view.tree_name, node) if node else None
+            if node is None or tree is None or evidence is None:
+                sections = [Section("", self._why_empty())]
+            elif self._chain:
+                chain = tree.chain(node.id)
+                current, title = len(chain) - 1, f"chain from the root · {len(chain):,} long"
+                sections = chain_sections(view.shown_as, chain)
+            else:
+                sections = detail(tree, node, view.shown_as, evidence.missing)
+            self.offer("chain", "edit", when=node is not None)
+            self.offer("evidence", when=bool(evidence and evidence.kept))
         except DeltaMemError as error:
-            self._pane.show_nothing(unreadable(error))
-            return
-        self.offer("chain", "edit", when=node is not None)
-        if node is None or tree is None:
-            self.offer("evidence", when=False)
-            self._pane.show_nothing(Section("", self._why_empty()))
-        else:
-            display = display_of(self.bank, tree.name)
-            evidence = evidence_of(self.bank, tree.name, node)
-            self.offer("evidence", when=bool(evidence.kept))
-            self._pane.show_node(NodeView(tree, node, display, evidence.missing))
+            sections = [Section("This node cannot be read", str(error), warning=True)]
+        self._pane.border_title = Content(self._move_keys or title)
+        self._pane.show(sections, current)
 
     def _why_empty(self) -> str:
         shown, display = self.list_filter.shown_as, self.shown.shown_as
@@ -278,7 +212,8 @@ class MemoryScreen(BankScreen):
         return self._pane.sections
 
     def action_chain(self) -> None:
-        self._pane.toggle_chain()
+        self._chain = not self._chain
+        self._show_node()
 
     # Filter and sort
 
@@ -306,8 +241,8 @@ class MemoryScreen(BankScreen):
         if self.editor.leave_move():
             self.browser.notes.notify("not moved")
             return True
-        if self._pane.in_chain:
-            self._pane.toggle_chain()
+        if self._chain:
+            self.action_chain()
             self.shown.focus()
             return True
         return False
@@ -318,14 +253,16 @@ class MemoryScreen(BankScreen):
         """Show what is being moved: on its line, and with the keys that end it."""
         for name, view in self._outlines.views.items():
             view.moving = moved.node.id if moved and moved.tree == name else ""
-        if moved is None:
-            self._pane.head("")
-            return
         key = self.browser.key_of
-        self._pane.head(
-            f"moving » {moved.node.id}: {key('move')} below this node · "
-            f"{key('make_root')} a root · {key('step_back')} cancels"
+        self._move_keys = (
+            (moved
+            and (
+                f"moving » {moved.node.id}: {key('move')} below this node · "
+                f"{key('make_root')} a root · {key('step_back')} cancels"
+            ))
+            or ""
         )
+        self._show_node()
 
     def action_show(self, screen: str) -> None:
         """Show another screen; a move ends when the trees are left."""

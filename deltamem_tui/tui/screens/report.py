@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from textual.app import ComposeResult
@@ -30,39 +29,21 @@ _CURVE = 60
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 
-@dataclass(frozen=True, slots=True)
-class BankReport:
-    """Known facts of a bank."""
-
-    bank: Bank
-    counts: BankStatistics
-    unused: int
-    sizes: Sequence[int]
-    commits: Sequence[str]
-    lift: Sequence[str] = ()
-    mostly_roots: bool = False
-
-    @classmethod
-    def of(cls, bank: Bank) -> BankReport:
-        """Count a bank: every node and the journal are read once."""
-        past = Past.read(bank)
-        shown = _displays(bank)
-        sizes = np.sum([past.sizes(name) for name in shown], axis=0) if past.moments else []
-        lift = notes_of(bank_lift(bank)) if len(bank.snapshots[CREDIT.name].index) else []
-        return cls(
-            bank,
-            bank_statistics(bank),
-            sum(_unused(bank.tree(name)) for name in shown),
-            [int(each) for each in sizes],
-            list(_commit_lines(past, shown)),
-            [str(each) for each in lift],
-            bool(mostly_roots(bank)),
-        )
-
-    @property
-    def nodes(self) -> int:
-        """How many nodes there are."""
-        return sum(each.nodes for each in self.counts.trees.values())
+def report_sections(bank: Bank, key: Callable[[str], str]) -> list[Section]:
+    """Count a bank, and say in words what it is worth: every node and the journal are read once."""
+    past, shown, counts = Past.read(bank), _displays(bank), bank_statistics(bank)
+    sizes = np.sum([past.sizes(name) for name in shown], axis=0) if past.moments else []
+    lift = notes_of(bank_lift(bank)) if len(bank.snapshots[CREDIT.name].index) else []
+    too_high = bool(mostly_roots(bank))
+    sections = [
+        Section("Verdict", "\n".join(_verdict(bank, counts, too_high=too_high))),
+        Section("What to do", _advice(bank, counts, key, too_high=too_high)),
+        Section("Did memory help?", "\n".join(map(str, lift))),
+        Section("Growth", _curve([int(each) for each in sizes])),
+        *_collections(shown, counts),
+        Section("Commits, newest first", "\n".join(_commit_lines(past, shown))),
+    ]
+    return [each for each in sections if each.body]
 
 
 def _displays(bank: Bank) -> dict[str, Display]:
@@ -101,41 +82,37 @@ def _task(past: Past, number: int) -> str:
     return one_line(task, 70) if isinstance(task, str) else ""
 
 
-def verdict(found: BankReport, key: Callable[[str], str]) -> list[Section]:
-    """Return in words what a bank is worth, and what to do next."""
-    counts, nodes = found.counts, found.nodes
-    failures = sum(each.failures for each in counts.trees.values())
-    lines = [f"{counted(counts.learnt, 'episode')} learnt, {counts.waiting:,} waiting."]
-    if counts.without_outcome:
-        lines[0] += f" {counts.without_outcome:,} of them do not say how they ended."
+def _verdict(bank: Bank, counts: BankStatistics, *, too_high: bool) -> Iterator[str]:
+    """Say in words what a bank is worth."""
+    rest = f" {counts.without_outcome:,} of them do not say how they ended."
+    learnt = f"{counted(counts.learnt, 'episode')} learnt, {counts.waiting:,} waiting."
+    yield learnt + (rest if counts.without_outcome else "")
+    nodes = sum(each.nodes for each in counts.trees.values())
     if nodes:
-        lines += [
-            f"{found.unused:,} of {counted(nodes, 'node')} were never used: no task matched them.",
-            f"{failures:,} of {counted(nodes, 'node')} are failures: warnings, not skills.",
-        ]
-    if found.mostly_roots:
-        lines.append("The thresholds are too high: most nodes found nothing to add to.")
-    elif nodes >= LEAST_NODES and has_thresholds(found.bank):
-        lines.append("The thresholds fit: most nodes add to what was known.")
-    sections = [Section("Verdict", "\n".join(lines)), Section("What to do", _advice(found, key))]
-    if found.lift:
-        sections.append(Section("Did memory help?", "\n".join(found.lift)))
-    return sections
+        unused = sum(_unused(bank.tree(name)) for name in _displays(bank))
+        failures = sum(each.failures for each in counts.trees.values())
+        yield f"{unused:,} of {counted(nodes, 'node')} were never used: no task matched them."
+        yield f"{failures:,} of {counted(nodes, 'node')} are failures: warnings, not skills."
+    if too_high:
+        yield "The thresholds are too high: most nodes found nothing to add to."
+    elif nodes >= LEAST_NODES and has_thresholds(bank):
+        yield "The thresholds fit: most nodes add to what was known."
 
 
-def _advice(found: BankReport, key: Callable[[str], str]) -> str:
+def _advice(
+    bank: Bank, counts: BankStatistics, key: Callable[[str], str], *, too_high: bool
+) -> str:
     """Return the next step."""
-    counts = found.counts
-    episodes, learn = key("show_episodes"), key("extract")
-    if found.bank.frozen:
+    episodes = key("show_episodes")
+    if bank.frozen:
         return f"The bank is frozen. Press {key('show_recall')} to ask it."
     if not counts.episodes:
         return f"Press {episodes}, then {key('import_logs')}: import your agent's logs."
     if counts.waiting:
-        return f"Press {episodes}, then {learn}: learn from the episodes that wait."
-    if found.mostly_roots:
+        return f"Press {episodes}, then {key('extract')}: learn from the episodes that wait."
+    if too_high:
         return (
-            f"`deltamem bank calibrate {found.bank.name} --apply` fits them to the episodes; "
+            f"`deltamem bank calibrate {bank.name} --apply` fits them to the episodes; "
             f"then {episodes} and {key('relearn')} learn the episodes again."
         )
     return (
@@ -144,22 +121,22 @@ def _advice(found: BankReport, key: Callable[[str], str]) -> str:
     )
 
 
-def growth_sections(sizes: Sequence[int]) -> list[Section]:
-    """Return one curve: nodes after each commit; none if there is nothing to draw."""
+def _curve(sizes: Sequence[int]) -> str:
+    """Return one curve: nodes after each commit; empty if there is nothing to draw."""
     most = max(sizes, default=0)
     if len(sizes) <= 1 or not most:
-        return []
+        return ""
     width = min(_CURVE, len(sizes))
     places = [round(column * (len(sizes) - 1) / (width - 1)) for column in range(width)]
     curve = "".join(_HEIGHTS[(len(_HEIGHTS) - 1) * sizes[place] // most] for place in places)
     ends = f"{sizes[0]:,} → {counted(sizes[-1], 'node')} over {counted(len(sizes), 'commit')}"
-    return [Section("Growth", f"{curve}  {ends}")]
+    return f"{curve}  {ends}"
 
 
-def _collections(found: BankReport) -> Iterator[Section]:
+def _collections(shown: Mapping[str, Display], counts: BankStatistics) -> Iterator[Section]:
     """Yield the numbers of each collection."""
-    for name, display in _displays(found.bank).items():
-        tree = found.counts.trees[name]
+    for name, display in shown.items():
+        tree = counts.trees[name]
         layers = f"{counted(tree.roots, 'root')}, {counted(tree.residuals, 'residual')}"
         kinds = display.sizes(tree.depths) if display.levels else layers
         fused = f" · {tree.consolidated:,} fused" if display.layered else ""
@@ -195,15 +172,8 @@ class ReportScreen(BankScreen):
 
     def bank_changed(self) -> None:
         """Count again."""
-        bank = self.bank
-        self._counting.ask(lambda _: BankReport.of(bank), self._show)
-
-    def _show(self, found: BankReport) -> None:
-        sections = [*verdict(found, self.browser.key_of), *growth_sections(found.sizes)]
-        sections += _collections(found)
-        if found.commits:
-            sections.append(Section("Commits, newest first", "\n".join(found.commits)))
-        self._pane.show(sections)
+        bank, key = self.bank, self.browser.key_of
+        self._counting.ask(lambda _: report_sections(bank, key), self._pane.show)
 
     def readable(self) -> Sequence[Section]:
         """Return the report."""
