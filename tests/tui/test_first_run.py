@@ -13,8 +13,8 @@ from deltamem_tui.memory.methods import choices
 from deltamem_tui.trajectory.readers import to_line
 from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.jobs.agent_sessions import find_sessions
-from deltamem_tui.tui.jobs.banks import embedders
 from deltamem_tui.tui.jobs.episodes import extract_by_rules, preview_learning, preview_logs
+from deltamem_tui.tui.screens.bank_actions import embedders
 from deltamem_tui.tui.widgets.forms import completed_path
 from tests.places import DOCS
 from tests.tui.support import Person, browse, many_nodes, small_bank, tasks, trajectory

@@ -8,10 +8,9 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deltamem_tui.config import Configuration
 from deltamem_tui.text import counted
 from deltamem_tui.tui.core.work import BankChange, Progress
-from deltamem_tui.tui.jobs import banks, episodes
+from deltamem_tui.tui.jobs import episodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,16 +69,13 @@ def _count(folder: Path, pattern: str) -> int:
 
 
 def import_sessions(
-    path: Path, sessions: AgentSessions, configuration: Configuration, progress: Progress
+    path: Path, sessions: AgentSessions, embedder: str, progress: Progress
 ) -> BankChange:
     """Make a bank at `path`, and import an agent's sessions into it."""
+    from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.trajectory.domains import GENERIC
 
-    banks.create(
-        path,
-        embedder=configuration.embedder,
-        domain=GENERIC,
-        description=f"sessions of {sessions.agent}",
-    )
+    about = f"sessions of {sessions.agent}"
+    create_bank(path, embedder=embedder, domain=GENERIC, description=about)
     done = episodes.import_logs(path, sessions.pattern, "", progress)
     return BankChange(path, done.summary, opens=True)

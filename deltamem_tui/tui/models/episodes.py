@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
 from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
@@ -31,27 +30,6 @@ LIST_ORDERS: tuple[ListOrder, ...] = ("import", "doubtful", *EPISODE_ORDERS[1:])
 
 EpisodeArrangement = Arrangement[ListOrder]
 ALL_EPISODES: EpisodeArrangement = Arrangement("", Filter(), "import")
-
-
-@dataclass(frozen=True, slots=True)
-class EpisodeLine:
-    """A row of the list of episodes."""
-
-    task: str
-    outcome: str
-    source: str
-    steps: int
-    learnt: bool
-    nodes: int
-    refused: bool = False
-    doubt: str = ""
-
-    @property
-    def state(self) -> str:
-        """Its state in a word or two."""
-        if self.learnt:
-            return counted(self.nodes, "node")
-        return "refused" if self.refused else "waits"
 
 
 class EpisodeBook:
@@ -108,20 +86,16 @@ class EpisodeBook:
         reasons = "\n".join((why(item), *node_titles(self.bank, item)))
         return [Section("Why it is doubtful", reasons, warning=True)]
 
-    def line(self, number: int) -> EpisodeLine:
-        """Return what the list says of an episode."""
-        trajectory = self.trajectory(number)
-        outcome = {True: "success", False: "failure", None: "unknown"}
-        return EpisodeLine(
-            task=one_line(trajectory.task[:2000], 300),
-            outcome=outcome[trajectory.outcome.success],
-            source=trajectory.outcome.source,
-            steps=len(trajectory.steps),
-            learnt=self.bank.episodes.state(self.ids[number]) == EpisodeState.LEARNT,
-            nodes=len(self.nodes(number)),
-            refused=bool(self.refusal(number)),
-            doubt=why(self.doubts[name]) if (name := self.ids[number]) in self.doubts else "",
-        )
+    def state(self, number: int) -> str:
+        """Return what became of an episode, in a word or two."""
+        if self.bank.episodes.state(self.ids[number]) == EpisodeState.LEARNT:
+            return counted(len(self.nodes(number)), "node")
+        return "refused" if self.refusal(number) else "waits"
+
+    def why_doubtful(self, number: int) -> str:
+        """Return why an episode needs a verdict; empty if that was not asked for."""
+        item = self.doubts.get(self.ids[number])
+        return why(item) if item else ""
 
 
 def episode_sections(

@@ -1,27 +1,42 @@
-"""Actions on a whole bank: forms whose answers become jobs that plan first."""
+"""Actions on a whole bank: made, frozen, verified, renamed, deleted."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from textual.screen import Screen
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
+from deltamem_tui.config import PUBLISHED_EMBEDDER
+from deltamem_tui.embedding.load import HASHING, MINILM
+from deltamem_tui.errors import (
+    BankError,
+    BankFrozenError,
+    DeltaMemError,
+    EmbeddingError,
+    UsageError,
+)
 from deltamem_tui.memory.domain import known_domains
 from deltamem_tui.memory.methods import DEFAULT, choices
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
-from deltamem_tui.tui.core.work import BankChange, Progress, Retry
-from deltamem_tui.tui.jobs import agent_sessions, banks
+from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, Retry, WorkPlan
+from deltamem_tui.tui.jobs import agent_sessions
 from deltamem_tui.tui.jobs.agent_sessions import AgentSessions
+from deltamem_tui.tui.models.sections import Section
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.place import BankContents
 
 _NO_BANK = "(none)"
 """No bank can have this name."""
+_MEGABYTE = 1_000_000
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -38,58 +53,83 @@ def is_own(browser: Browser, path: Path) -> bool:
     return False
 
 
+def bank_facts(bank: Bank) -> str:
+    """Return how much a bank holds, beside its name in a list of choices."""
+    nodes = counted(sum(map(len, bank.trees.values())), "node")
+    return f"{bank.manifest.domain}, {nodes}, {counted(len(bank.episodes), 'episode')}"
+
+
+# Making
+
+
+def embedders(wanted: str) -> dict[str, str]:
+    """Return what can embed a new bank's texts, and what each is good for; the wanted one first."""
+    about_them = {
+        MINILM: "built in\nunderstands paraphrases; loads in seconds",
+        PUBLISHED_EMBEDDER: "the model of the published thresholds\nunderstands paraphrases; "
+        "needs the extra `transformers` and, once, a download of some 440 MB",
+        HASHING: "no model, only the words themselves\nat once and everywhere the same; "
+        "does not know that two words mean the same",
+    }
+    return {wanted: about_them.get(wanted, "the one of the settings"), **about_them}
+
+
 def create(browser: Browser, source: Bank | None = None) -> None:
     """Ask what a new bank is to be; one that learns the episodes of `source` again, if given."""
-    configuration = browser.configuration
-    embedder, domain = configuration.embedder, configuration.domain
+    embedder, domain = browser.configuration.embedder, browser.configuration.domain
+    method, others = DEFAULT, {_NO_BANK: ""}
     if source is not None:
         embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
-    others = {_NO_BANK: "", **banks.bank_choices(browser.folder)}
+        method = source.manifest.method
+    for place in paths.find_banks(browser.folder):
+        with suppress(DeltaMemError):
+            others[place.name] = bank_facts(Bank.open(place.path))
+    label = "Search model (reembed changes it)"
+    from_bank = source.path.name if source else _NO_BANK
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
         FormLine("domain", "Domain", domain, choices={domain: "", **known_domains()}),
-        FormLine(
-            "embedder",
-            "Search model (reembed changes it)",
-            embedder,
-            choices=banks.embedders(embedder),
-        ),
-        FormLine(
-            "method", "Method", source.manifest.method if source else DEFAULT, choices=choices()
-        ),
+        FormLine("embedder", label, embedder, choices=embedders(embedder)),
+        FormLine("method", "Method", method, choices=choices()),
         FormLine("description", "What it is for", hint="may be empty"),
-        FormLine(
-            "episodes_from",
-            "With the episodes of",
-            source.path.name if source else _NO_BANK,
-            choices=others,
-        ),
+        FormLine("episodes_from", "With the episodes of", from_bank, choices=others),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
-        # A path would place it where the list never looks.
-        with about("name"):
-            name = paths.check_bank_name(answer["name"])
-            path = paths.new_bank_path(name, browser.folder)
-        other = answer["episodes_from"]
-        others = None if other == _NO_BANK else paths.find_bank(other, browser.folder)
-        embedder, description = answer["embedder"], clean(answer["description"])
-
-        def work(_: Progress) -> BankChange:
-            with about("embedder", EmbeddingError), about("name", BankError):
-                return banks.create(
-                    path,
-                    embedder=embedder,
-                    domain=answer["domain"],
-                    description=description,
-                    method=answer["method"],
-                    episodes_from=others,
-                )
-
-        return browser.work.start(f"creating {path.name}", work, retry=retry)
+        path = _new_path(browser, answer)
+        return browser.work.start(
+            f"creating {path.name}", lambda _: _create(path, browser.folder, answer), retry=retry
+        )
 
     title = f"Learn the episodes of {source.name} again" if source else "A new bank"
     browser.forms.ask(title, lines, begin, bank=source.path if source else None)
+
+
+def _new_path(browser: Browser, answer: FormAnswer) -> Path:
+    """Return where a new bank will be. A path would place it where the list never looks."""
+    with about("name"):
+        return paths.new_bank_path(paths.check_bank_name(answer["name"]), browser.folder)
+
+
+def _create(path: Path, folder: Path, answer: FormAnswer) -> BankChange:
+    """Make a bank without nodes, with the episodes of another one if that was chosen."""
+    from deltamem_tui.memory.banks import create_bank
+
+    other, source = answer["episodes_from"], None
+    if other != _NO_BANK:
+        with about("episodes_from"):
+            source = Bank.open(paths.find_bank(other, folder))
+    with about("embedder", EmbeddingError), about("name", BankError):
+        made = create_bank(
+            path,
+            embedder=answer["embedder"],
+            domain=answer["domain"],
+            description=clean(answer["description"]),
+            method=answer["method"],
+            episodes_from=source,
+        )
+    waiting = f"; {counted(len(made.episodes), 'episode')} to learn" if source else ""
+    return BankChange(path, f"created {path.name}{waiting}", opens=source is None)
 
 
 def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
@@ -103,24 +143,19 @@ def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
             f"into{f' ({others})' if others else ''}"
         )
         return
+    most = max(readable.values(), key=lambda each: each.count).agent
+    agents = {name: each.hint for name, each in readable.items()}
     lines = (
-        FormLine(
-            "agent",
-            "Whose sessions?",
-            max(readable.values(), key=lambda each: each.count).agent,
-            choices={name: each.hint for name, each in readable.items()},
-        ),
+        FormLine("agent", "Whose sessions?", most, choices=agents),
         FormLine("name", "Name of the new bank", "sessions"),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
-        with about("name"):
-            name = paths.check_bank_name(answer["name"])
-            path = paths.new_bank_path(name, browser.folder)
-        chosen, configuration = readable[answer["agent"]], browser.configuration
+        path, chosen = _new_path(browser, answer), readable[answer["agent"]]
+        embedder = browser.configuration.embedder
         return browser.work.start(
             f"importing {chosen.hint} of {chosen.agent}",
-            lambda progress: agent_sessions.import_sessions(path, chosen, configuration, progress),
+            lambda progress: agent_sessions.import_sessions(path, chosen, embedder, progress),
             can_stop=True,
             retry=retry,
         )
@@ -128,15 +163,58 @@ def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
     browser.forms.ask("Bring your agent's sessions", lines, begin)
 
 
+# Freezing and verifying
+
+
 def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
     """Freeze a bank, which one key undoes; asks before a frozen one is unfrozen."""
-    if not is_own(browser, path):
-        return
-    unfreeze = browser.key_of("freeze_bank")
-    if frozen:
-        browser.work.start("looking at what is frozen", lambda _: banks.plan_unfreeze(path))
-    else:
-        browser.work.start("freezing", lambda _: banks.freeze(path, unfreeze))
+    if is_own(browser, path):
+        unfreeze = browser.key_of("freeze_bank")
+        work = _plan_unfreeze if frozen else _freeze
+        browser.work.start("freezing", lambda _: work(path, unfreeze))
+
+
+def _freeze(path: Path, unfreeze: str) -> Outcome:
+    bank = Bank.open(path)
+    bank.freeze()
+    return BankChange(path, f"froze {bank.name}; {unfreeze} unfreezes it")
+
+
+def _plan_unfreeze(path: Path, _: str) -> Outcome:
+    """Ask before a bank is unfrozen: what was promised of it cannot be had back."""
+    bank = Bank.open(path)
+
+    def unfreeze(_: Progress) -> BankChange:
+        done = Bank.open(path).unfreeze()
+        return BankChange(path, f"{'unfroze' if done else 'not frozen any more:'} {bank.name}")
+
+    files = counted(len(bank.manifest.digests), "file")
+    section = Section(
+        f"Frozen: the digests of {files} are recorded, so any change shows",
+        "Once unfrozen, the bank can be changed and the digests are dropped. "
+        "To keep this version too, export it and install a writable copy.",
+    )
+    return WorkPlan("unfreezing", f"Unfreeze {one_line(bank.name, 60)}?", [section], unfreeze)
+
+
+def verify(browser: Browser, path: Path) -> None:
+    """Check every file of a bank."""
+
+    def work(progress: Progress) -> Info:
+        from deltamem_tui.bank.upkeep import verify as checks
+
+        bank = Bank.open(path)
+        flaws = checks.verify(bank, progress.go_on)
+        if not flaws:
+            return Info(f"{bank.name}: all files are intact")
+        where = ", ".join(filter(None, (flaws[0].source, flaws[0].position)))
+        words = f"{bank.name}: {counted(len(flaws), 'flaw')}; {where}: {flaws[0].message}"
+        return Info(words, warning=True)
+
+    browser.work.start("verifying", work, can_stop=True)
+
+
+# Renaming and deleting
 
 
 def rename(browser: Browser, path: Path) -> None:
@@ -148,116 +226,55 @@ def rename(browser: Browser, path: Path) -> None:
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         with about("name"):
             name = paths.check_bank_name(answer["name"])
-        if name == path.name:
-            with about("name"):
+            if name == path.name:
                 raise UsageError("it is called so already")
-        return browser.work.start("renaming", lambda _: banks.rename(path, name), retry=retry)
+
+        def work(_: Progress) -> BankChange:
+            from deltamem_tui.bank import place
+
+            with about("name"):
+                renamed = place.rename(path, name)
+            said = f"{path.name} is {renamed.name} now; hooks and scripts must name it so, too"
+            return BankChange(renamed, said)
+
+        return browser.work.start("renaming", work, retry=retry)
 
     browser.forms.ask(f"Rename {path.name}", lines, begin, bank=path)
 
 
 def delete(browser: Browser, screen: Screen[None], path: Path) -> None:
     """Show what goes with a bank, and delete it once its name was typed."""
-    from deltamem_tui.bank.place import BankContents, contents
+    from deltamem_tui.bank import place
 
     if not is_own(browser, path):
         return
     name = one_line(path.name, 60)
 
     def ask(found: BankContents) -> None:
+        what = _deletion_lines(found)
+
+        def work(_: Progress) -> BankChange:
+            place.delete(path, found)
+            return BankChange(path, f"deleted {path.name}: {what[0]}")
+
         def begin(answer: FormAnswer, retry: Retry) -> bool:
             if answer["name"] != path.name:
                 with about("name"):
                     raise UsageError(f"nothing was deleted: this is not {name}")
-            return browser.work.start("deleting", lambda _: banks.delete(path, found), retry=retry)
+            return browser.work.start("deleting", work, retry=retry)
 
         lines = (FormLine("name", "To delete it, type its name"),)
-        preview = banks.deletion_lines(found)
-        browser.forms.ask(f"Delete {name}?", lines, begin, bank=path, preview=lambda *_: preview)
+        browser.forms.ask(f"Delete {name}?", lines, begin, bank=path, preview=lambda *_: what)
 
-    look_up(screen, "looking at what goes", lambda _: contents(path), ask)
-
-
-def verify(browser: Browser, path: Path) -> None:
-    """Check every file of a bank."""
-    browser.work.start("verifying", lambda progress: banks.verify(path, progress), can_stop=True)
+    look_up(screen, "looking at what goes", lambda _: place.contents(path), ask)
 
 
-def export(browser: Browser, path: Path) -> None:
-    """Ask where a bank is to go, and what goes along."""
-    lines = (
-        FormLine("out", "File", hint="./NAME.deltamem", path=True),
-        FormLine("builder", "Built by", hint="same as last export"),
-        FormLine("episodes", "include the episodes it was learnt from", tick=True),
-        FormLine("journal", "include its history", tick=True),
-    )
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        return browser.work.start(
-            "looking for secrets",
-            lambda _: banks.plan_export(
-                path,
-                answer["out"],
-                episodes=bool(answer["episodes"]),
-                journal=bool(answer["journal"]),
-                builder=clean(answer["builder"]),
-            ),
-            retry=retry,
-        )
-
-    browser.forms.ask(f"Export {path.name}", lines, begin, bank=path)
-
-
-def install(browser: Browser) -> None:
-    """Ask what is to be installed."""
-    lines = (
-        FormLine("source", "An archive, or a bank to copy", hint="~/kitchen.deltamem", path=True),
-        FormLine("name", "Name", hint="its own name"),
-        FormLine("digest", "Its digest, if you know it", hint="sha256:…"),
-        FormLine("writable", "make it writable", tick=True),
-    )
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        if not answer["source"]:
-            with about("source"):
-                raise UsageError("name the archive")
-        return browser.work.start(
-            "checking",
-            lambda _: banks.plan_install(
-                answer["source"],
-                browser.folder,
-                name=answer["name"],
-                digest=answer["digest"],
-                writable=bool(answer["writable"]),
-            ),
-            retry=retry,
-        )
-
-    browser.forms.ask("Install a bank", lines, begin)
-
-
-def merge(browser: Browser, path: Path) -> None:
-    """Ask what is to be merged into a bank."""
-    if not is_own(browser, path):
-        return
-    fitting, unfit = banks.merge_choices(path, browser.folder)
-    preview = [f"not offered: {name}: {why}" for name, why in unfit.items()]
-    if not fitting:
-        browser.notes.notify("; ".join(["there is no bank to merge into this one", *preview]))
-        return
-    lines = (
-        FormLine("other", f"Bank to merge into {path.name}", choices=fitting),
-        FormLine("episodes", "include its episodes", "yes", tick=True),
-    )
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        return browser.work.start(
-            "comparing",
-            lambda _: banks.plan_merge(
-                path, answer["other"], browser.folder, episodes=bool(answer["episodes"])
-            ),
-            retry=retry,
-        )
-
-    title = f"Merge into {path.name}"
-    browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: preview)
+def _deletion_lines(found: BankContents) -> list[str]:
+    """Return what goes with a bank that is deleted."""
+    nodes = counted(sum(found.nodes.values()), "node")
+    gone = f"{nodes} and {counted(found.episodes, 'episode')} are deleted"
+    lines = [f"it cannot be opened: {found.error}" if found.error else gone]
+    if found.frozen:
+        lines.append("it is frozen, which does not keep it from being deleted")
+    size = f"{found.bytes / 1e6:,.1f} MB" if found.bytes >= _MEGABYTE else f"{found.bytes:,} bytes"
+    return [*lines, f"{counted(found.files, 'file')}, {size}; this cannot be undone"]

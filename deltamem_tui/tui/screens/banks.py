@@ -25,7 +25,7 @@ from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.jobs.agent_sessions import AgentSessions, find_sessions
 from deltamem_tui.tui.models.sections import Section, local_time
-from deltamem_tui.tui.screens import bank_actions
+from deltamem_tui.tui.screens import bank_actions, travelling
 from deltamem_tui.tui.screens.base import bottom_bars
 from deltamem_tui.tui.widgets.bars import KeyBar, TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
@@ -317,11 +317,11 @@ class BanksScreen(Screen[None]):
 
     def action_export_bank(self) -> None:
         if path := self._path:
-            bank_actions.export(self.browser, path)
+            travelling.export(self.browser, path)
 
     def action_install_bank(self) -> None:
-        bank_actions.install(self.browser)
+        travelling.install(self.browser)
 
     def action_merge_banks(self) -> None:
         if path := self._path:
-            bank_actions.merge(self.browser, path)
+            travelling.merge(self.browser, path)

@@ -14,17 +14,17 @@ from textual.content import Content
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.memory.views.filters import EPISODES
-from deltamem_tui.text import counted
+from deltamem_tui.text import counted, one_line
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.core.background import Stopped, look_up
+from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.jobs.outcomes import plan_verdict, to_judge
+from deltamem_tui.tui.jobs.outcomes import plan_verdict
 from deltamem_tui.tui.models.episodes import (
     ALL_EPISODES,
     LIST_ORDERS,
     EpisodeArrangement,
     EpisodeBook,
-    EpisodeLine,
     ListOrder,
     episode_sections,
 )
@@ -42,6 +42,8 @@ _KEPT = 512
 _MARK, _STATE, _FACTS = 3, 7, 30
 """Cells of the mark of the outcome, of the state, and of all that is said at the right."""
 
+_OUTCOMES = {True: ("✓", "good"), False: ("✗", "warning"), None: ("?", "strong")}
+
 _Books = tuple[EpisodeBook, EpisodeBook]
 """All episodes, and those that are shown."""
 
@@ -52,7 +54,7 @@ class EpisodeList(LineList):
     def __init__(self) -> None:
         super().__init__()
         self.book: EpisodeBook | None = None
-        self._lines: dict[int, EpisodeLine] = {}
+        self._read: dict[int, Trajectory] = {}
 
     def show(self, book: EpisodeBook, *, in_place: bool = False) -> None:
         """Show these episodes, the cursor on the one it was on.
@@ -64,7 +66,7 @@ class EpisodeList(LineList):
         known = chain(before[at:], reversed(before[:at])) if in_place else before[at : at + 1]
         places = {episode_id: place for place, episode_id in enumerate(book.ids)}
         self.book = book
-        self._lines.clear()
+        self._read.clear()
         self.lines_changed(next((places[each] for each in known if each in places), 0))
 
     @property
@@ -73,12 +75,15 @@ class EpisodeList(LineList):
         return self.book.ids[self.cursor] if self.book else None
 
     @property
-    def line(self) -> EpisodeLine | None:
-        """The text about the episode under the cursor; None if it cannot be read."""
+    def is_doubtful(self) -> bool:
+        """True if nobody knows how the episode under the cursor ended, or it needs a verdict."""
         try:
-            return self._line(self.cursor) if self.book else None
+            outcome = self._trajectory(self.cursor).outcome if self.book else None
         except DeltaMemError:
-            return None
+            return False
+        return outcome is not None and (
+            not outcome.known or bool(self.book and self.book.why_doubtful(self.cursor))
+        )
 
     def line_count(self) -> int:
         """Return how many episodes there are."""
@@ -86,35 +91,34 @@ class EpisodeList(LineList):
 
     def line_text(self, line: int, width: int) -> Text:
         """Outcome, task, and what became of it, or why it is doubtful."""
+        if (book := self.book) is None:
+            return Text()
         try:
-            episode = self._line(line)
+            episode = self._trajectory(line)
         except DeltaMemError as error:
             return line_of((f" ✗ {error}", self.style_of("warning")))
-        mark, name = {
-            "success": ("✓", "good"),
-            "failure": ("✗", "warning"),
-            "unknown": ("?", "strong"),
-        }[episode.outcome]
-        quiet = self.style_of("quiet")
-        right = f"{episode.source} · {counted(episode.steps, 'step')} · {episode.state:>7}"
+        mark, name = _OUTCOMES[episode.outcome.success]
+        state, doubt = book.state(line), book.why_doubtful(line)
+        right = f"{episode.outcome.source} · {counted(len(episode.steps), 'step')} · {state:>7}"
         if width < _NARROW:
-            right = episode.state
-        elif episode.doubt:
-            right = f"{episode.doubt[: width // 2]} · {episode.state:>7}"
+            right = state
+        elif doubt:
+            right = f"{doubt[: width // 2]} · {state:>7}"
         room = width - _MARK - 1 - max(len(right), _STATE if width < _NARROW else _FACTS)
         left = line_of((f" {mark} ", self.style_of(name)))
-        entry = episode.task, self.book.ids[line] if self.book else ""
+        entry = one_line(episode.task[:2000], 300), book.ids[line]
         left.append_text(self.mark(line_of((title_of(entry, room), None))))
-        return columns(left, line_of((right, quiet)), width)
+        return columns(left, line_of((right, self.style_of("quiet"))), width)
 
-    def _line(self, line: int) -> EpisodeLine:
+    def _trajectory(self, line: int) -> Trajectory:
+        """Return an episode, parsed when it is first drawn."""
         if self.book is None:
             raise RuntimeError("an episode was drawn before it was there")
-        if line not in self._lines:
-            if len(self._lines) > _KEPT:
-                self._lines.clear()
-            self._lines[line] = self.book.line(line)
-        return self._lines[line]
+        if line not in self._read:
+            if len(self._read) > _KEPT:
+                self._read.clear()
+            self._read[line] = self.book.trajectory(line)
+        return self._read[line]
 
 
 class EpisodesScreen(BankScreen):
@@ -135,7 +139,6 @@ class EpisodesScreen(BankScreen):
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
         self._whole: EpisodeBook | None = None
-        self._undecided: list[str] = []
         self._node_number = 0
         self._node_of: str | None = None
         self._sought: tuple[str, ...] = ()
@@ -191,13 +194,6 @@ class EpisodesScreen(BankScreen):
         self._whole, book = books
         self._list.show(book, in_place=self.list_filter.in_place)
         self._head()
-        bank = book.bank
-        look_up(
-            self,
-            "looking for what has no outcome",
-            lambda _: to_judge(bank, bank.episodes.waiting()),
-            self._know_undecided,
-        )
         if self.browser.session.new_bank == self.home.path:
             self.browser.session.new_bank = None
             if not len(self._whole):
@@ -205,10 +201,6 @@ class EpisodesScreen(BankScreen):
         if self._sought and not self.list_filter.inquiry.has_more:
             sought, self._sought = self._sought, ()
             self._go_to(sought)
-
-    def _know_undecided(self, ids: list[str]) -> None:
-        self._undecided = ids
-        self._head()
 
     def place(self) -> tuple[str, ...]:
         """Return the episode under the cursor, and the node beside it."""
@@ -249,9 +241,7 @@ class EpisodesScreen(BankScreen):
         if shown_as.order != "import":
             title += f" · by {shown_as.order}"
         if waiting and not whole.bank.frozen:
-            key = self.browser.key_of("extract")
-            ends = f" ({len(self._undecided):,} without an outcome)" if self._undecided else ""
-            title += f" · {key} learns from them{ends}"
+            title += f" · {self.browser.key_of('extract')} learns from them"
         self._list.border_title = Content(title)
 
     # The episode and its nodes
@@ -264,9 +254,7 @@ class EpisodesScreen(BankScreen):
             linked, places = self._linked[1:], self._places
             self._node_number = places.index(linked) if linked in places else 0
             self._node_of = name
-        line = self._list.line
-        doubtful = line is not None and (line.outcome == "unknown" or bool(line.doubt))
-        self.offer("succeeded", "failed", "cannot_tell", when=doubtful)
+        self.offer("succeeded", "failed", "cannot_tell", when=self._list.is_doubtful)
         self._show_episode()
 
     @property

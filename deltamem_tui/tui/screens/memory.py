@@ -255,13 +255,12 @@ class MemoryScreen(BankScreen):
             view.moving = moved.node.id if moved and moved.tree == name else ""
         key = self.browser.key_of
         self._move_keys = (
-            (moved
+            moved
             and (
                 f"moving » {moved.node.id}: {key('move')} below this node · "
                 f"{key('make_root')} a root · {key('step_back')} cancels"
-            ))
-            or ""
-        )
+            )
+        ) or ""
         self._show_node()
 
     def action_show(self, screen: str) -> None:

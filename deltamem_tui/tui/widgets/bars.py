@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 
+from rich.style import Style
 from rich.text import Text
-from textual import events
 from textual.binding import Binding
 from textual.reactive import reactive
 from textual.screen import Screen
@@ -23,9 +23,7 @@ from deltamem_tui.tui.widgets.text_pane import columns, line_of, wrapped
 _LINES = 5
 _PADDING = 1
 
-_ALWAYS = ("step_back", "quit", "help")
-"""The actions whose keys are shown however narrow the terminal is: the ways out, and help."""
-
+_OF_THE_APP = frozenset(action.name for action in of_scopes(["app"]))
 
 _WRITING = frozenset(
     {
@@ -70,26 +68,24 @@ class KeyBar(Widget):
     def render(self) -> Text:
         style = self.get_component_rich_style("keys--key", partial=True)
         line = line_of()
-        for key, words, _ in self._shown():
-            line.append(f" {key}", style)
-            line.append(f" {words} ")
+        for binding in self._shown():
+            scope = "app" if binding.id in _OF_THE_APP else "screen"
+            click = Style.from_meta({"@click": f"{scope}.{binding.action}"})
+            line.append(f" {self.app.get_key_display(binding)}", style + click)
+            line.append(f" {binding.description} ", click)
         return line
 
-    def _shown(self) -> Iterator[tuple[str, str, str]]:
-        """Key, words and action of what there is room for."""
-        entries = [
-            (self.app.get_key_display(binding), binding.description, binding.action)
-            for binding in self._offered()
-        ]
-        entries.sort(key=lambda entry: entry[2] == "help")  # the last of all
-        room = self.size.width - sum(_width(entry) for entry in entries if entry[2] in _ALWAYS)
-        for entry in entries:
-            if entry[2] in _ALWAYS:
-                yield entry
-                continue
-            room -= _width(entry)  # what comes behind one that has no room has none either
-            if room >= 0:
-                yield entry
+    def _shown(self) -> Iterator[Binding]:
+        """Return what there is room for; what comes behind one that has no room has none either."""
+        offered = sorted(self._offered(), key=lambda binding: binding.action == "help")  # the last
+        room = self.size.width - sum(map(self._width, (each for each in offered if _stays(each))))
+        for binding in offered:
+            room -= 0 if _stays(binding) else self._width(binding)
+            if _stays(binding) or room >= 0:
+                yield binding
+
+    def _width(self, binding: Binding) -> int:
+        return Text(f" {self.app.get_key_display(binding)} {binding.description} ").cell_len
 
     def offer(self, *actions: str, when: bool) -> None:
         """Show the keys of actions only when they have something to work on."""
@@ -114,24 +110,10 @@ class KeyBar(Widget):
     def _rank(self, name: str) -> int:
         return self._order.index(name) if name in self._order else len(self._order)
 
-    async def on_click(self, event: events.Click) -> None:
-        left = 0
-        for entry in self._shown():
-            left += _width(entry)
-            if event.x < left:
-                await self._do(entry[2])
-                return
 
-    async def _do(self, action: str) -> None:
-        for active in self.screen.active_bindings.values():
-            if active.binding.action == action:
-                await self.app.run_action(action, active.node)
-                return
-
-
-def _width(entry: tuple[str, str, str]) -> int:
-    key, words, _ = entry
-    return Text(f" {key} {words} ").cell_len
+def _stays(binding: Binding) -> bool:
+    """Return whether a key is shown however narrow the terminal is: the ways out, and help."""
+    return binding.action in {"step_back", "quit", "help"}
 
 
 class NoteBar(Static):
@@ -226,29 +208,14 @@ class TopBar(Widget):
         return columns(left, self._tabs(), self.size.width)
 
     def _tabs(self) -> Text:
-        text = Text(end="", no_wrap=True)
-        for name, label in self._labels():
-            text.append(label, "reverse bold" if name == self._tab else None)
-        return text
-
-    def _labels(self) -> tuple[tuple[str, str], ...]:
         """Return the names of the screens, as many as there is room for beside the bank."""
-        if not self._tab:
-            return ()
-        width, found = self.size.width, []
-        for name, label in TABS:
+        text = Text(end="", no_wrap=True)
+        for name, label in TABS if self._tab else ():
             here = name == self._tab
-            said = label if here or width >= _NARROW else label[:1]
-            found.append((name, f" {said} "))
-        return tuple(found)
-
-    async def on_click(self, event: events.Click) -> None:
-        left = self.size.width
-        for name, label in reversed(self._labels()):
-            left -= len(label)
-            if event.x >= left:
-                await self.screen.run_action(f"show('{name}')")
-                return
+            said = label if here or self.size.width >= _NARROW else label[:1]
+            click = Style.from_meta({"@click": f"screen.show('{name}')"})
+            text.append(f" {said} ", Style(reverse=here, bold=here) + click)
+        return text
 
 
 class WorkBar(Widget):

@@ -1,0 +1,232 @@
+"""Banks that come and go: exported, installed, merged. Each is planned first, and then asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from deltamem_tui import paths
+from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import BankExistsError, DeltaMemError, UsageError
+from deltamem_tui.memory.methods import display_of
+from deltamem_tui.text import clean, counted, one_line
+from deltamem_tui.tui.core.browser import Browser
+from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
+from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, Retry, WorkPlan
+from deltamem_tui.tui.models.sections import Section
+from deltamem_tui.tui.screens.bank_actions import bank_facts, is_own
+
+if TYPE_CHECKING:
+    from deltamem_tui.memory.reports.view import ReportSection
+    from deltamem_tui.memory.transfer.merging import Merge
+
+_MOST_LINES = 20
+
+
+def export(browser: Browser, path: Path) -> None:
+    """Ask where a bank is to go, and what goes along."""
+    lines = (
+        FormLine("out", "File", hint="./NAME.deltamem", path=True),
+        FormLine("builder", "Built by", hint="same as last export"),
+        FormLine("episodes", "include the episodes it was learnt from", tick=True),
+        FormLine("journal", "include its history", tick=True),
+    )
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
+        return browser.work.start(
+            "looking for secrets", lambda _: _plan_export(path, answer), retry=retry
+        )
+
+    browser.forms.ask(f"Export {path.name}", lines, begin, bank=path)
+
+
+def _plan_export(path: Path, answer: FormAnswer) -> WorkPlan:
+    """Seal a bank and look it through for secrets."""
+    from deltamem_tui.memory.transfer.export import prepare
+    from deltamem_tui.memory.transfer.views import view_export
+
+    bank = Bank.open(path)
+    name = Path(bank.name).name + paths.ARCHIVE_SUFFIX
+    file = Path(answer["out"]).expanduser() if answer["out"] else Path(name)
+    file = (file / name if file.is_dir() else file).absolute()
+    there = file.exists()
+    outgoing = prepare(
+        bank,
+        with_episodes=bool(answer["episodes"]),
+        with_journal=bool(answer["journal"]),
+        builder=clean(answer["builder"]),
+    )
+
+    def write(_: Progress) -> Outcome:
+        with about("out"):
+            digest = outgoing.package.write(file, replace=there)
+        return Info(f"wrote {file}; its digest is {digest}")
+
+    question = f"Write {file}" + (" in place of the file there?" if there else "?")
+    if outgoing.leaks:
+        secrets = counted(len(outgoing.leaks), "secret")
+        question = f"Write {file} although {secrets} would leave with it?"
+    return WorkPlan("exporting", question, _sections(view_export(outgoing).sections), write)
+
+
+def install(browser: Browser) -> None:
+    """Ask what is to be installed."""
+    lines = (
+        FormLine("source", "An archive, or a bank to copy", hint="~/kitchen.deltamem", path=True),
+        FormLine("name", "Name", hint="its own name"),
+        FormLine("digest", "Its digest, if you know it", hint="sha256:…"),
+        FormLine("writable", "make it writable", tick=True),
+    )
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
+        if not answer["source"]:
+            with about("source"):
+                raise UsageError("name the archive")
+        return browser.work.start(
+            "checking", lambda _: _plan_install(browser.folder, answer), retry=retry
+        )
+
+    browser.forms.ask("Install a bank", lines, begin)
+
+
+def _plan_install(folder: Path, answer: FormAnswer) -> Outcome:
+    """Check an archive from elsewhere, whoever made it; a folder is copied, to be written."""
+    from deltamem_tui.bank.transfer import installing
+    from deltamem_tui.memory.transfer.views import view_install
+
+    with about("digest"):
+        pinned = installing.checked_digest(answer["digest"] or None)
+    place = Path(answer["source"]).expanduser()
+    if place.is_dir():
+        return _copy(place, answer["name"], folder)
+    with about("source"):
+        delivery = installing.receive(place)
+        called = answer["name"] or delivery.manifest.name
+    path = _place_for(called, folder)
+    with about("source"):
+        found = installing.inspect(delivery, pinned=pinned)
+
+    def write(_: Progress) -> Outcome:
+        frozen = not answer["writable"]
+        bank, _receipt = installing.install(delivery, path, pinned=pinned, frozen=frozen)
+        return BankChange(path, f"installed {bank.name}" + (", frozen" if frozen else ""))
+
+    bank = Bank.open(delivery.source)
+    view = view_install(delivery, bank, path, found, pinned=pinned is not None, dry_run=True)
+    return WorkPlan("installing", f"Install it as {path.name}?", _sections(view.sections), write)
+
+
+def _copy(place: Path, name: str, folder: Path) -> BankChange:
+    """Copy a bank of this machine, such as one that came with the program."""
+    from deltamem_tui.bank.transfer.package import copy_bank
+
+    with about("source"):
+        bank = Bank.open(place)
+    path = _place_for(name or place.name, folder)
+    copy_bank(bank, path, history=True)
+    return BankChange(path, f"copied {path.name}; it can be written")
+
+
+def _place_for(name: str, folder: Path) -> Path:
+    """Return where a bank of this name will be."""
+    with about("name"):
+        try:
+            return paths.new_bank_path(paths.check_bank_name(name), folder)
+        except (UsageError, BankExistsError) as error:
+            hint = "give it another name"
+            raise type(error)(error.message, source=error.source, hint=hint) from error
+
+
+def merge(browser: Browser, path: Path) -> None:
+    """Ask what is to be merged into a bank; what cannot be merged is named with the reason."""
+    if not is_own(browser, path):
+        return
+    choices, unfit = _merge_choices(path, browser.folder)
+    if not choices:
+        browser.notes.notify("; ".join(["there is no bank to merge into this one", *unfit]))
+        return
+    lines = (
+        FormLine("other", f"Bank to merge into {path.name}", choices=choices),
+        FormLine("episodes", "include its episodes", "yes", tick=True),
+    )
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
+        return browser.work.start(
+            "comparing", lambda _: _plan_merge(path, browser.folder, answer), retry=retry
+        )
+
+    title = f"Merge into {path.name}"
+    browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: unfit)
+
+
+def _merge_choices(path: Path, folder: Path) -> tuple[dict[str, str], list[str]]:
+    """Return the banks that can be merged into the one at `path`, and why the others cannot."""
+    target, choices, unfit = Bank.open(path).manifest, dict[str, str](), list[str]()
+    for place in paths.find_banks(folder):
+        if place.path.resolve() == path.resolve():
+            continue
+        with suppress(DeltaMemError):
+            bank = Bank.open(place.path)
+            method, embedder = bank.manifest.method, bank.manifest.embedder
+            if method != target.method:
+                unfit.append(f"not offered: {place.name}: another method, {one_line(method, 40)}")
+            elif embedder != target.embedder:
+                model = one_line(str(embedder.get("model", "")), 40)
+                unfit.append(f"not offered: {place.name}: another embedder, {model}")
+            else:
+                choices[place.name] = bank_facts(bank)
+    return choices, unfit
+
+
+def _plan_merge(path: Path, folder: Path, answer: FormAnswer) -> Outcome:
+    """Find out what merging another bank into the one at `path` would change."""
+    from deltamem_tui.memory.transfer import merging
+
+    target, with_episodes = Bank.open(path), bool(answer["episodes"])
+    with about("other"):
+        source = Bank.open(paths.find_bank(answer["other"], folder))
+
+    def merged(*, dry_run: bool) -> Merge:
+        return merging.merge(
+            [target, source], with_episodes=with_episodes, across_domains=True, dry_run=dry_run
+        )
+
+    def write(_: Progress) -> Outcome:
+        merged(dry_run=False)
+        return BankChange(path, f"merged {source.name} into {path.name}")
+
+    planned = merged(dry_run=True)
+    if not planned.changed:
+        return Info(f"{one_line(target.name)} holds all of it already; nothing to merge")
+    question = f"Merge {one_line(source.name)} into {one_line(path.name)}?"
+    return WorkPlan("merging", question, _merge_sections(planned), write)
+
+
+def _merge_sections(merge: Merge) -> list[Section]:
+    """Return what a merge changes tree by tree, and what it loses."""
+    from deltamem_tui.memory.transfer.views import change_counts, view_merge
+
+    sections = []
+    for name, changes in merge.plan.changes.items():
+        counts = change_counts(changes).items()
+        text = ", ".join(f"{count:,} {what}" for what, count in counts if count)
+        title = display_of(merge.plan.banks[0], name).title
+        sections.append(Section(title, text or "stays as it is"))
+    if merge.plan.episodes is not None:
+        sections.append(Section("Episodes", f"{merge.plan.episodes.added:,} new"))
+    return sections + _sections(view_merge(merge).sections)
+
+
+def _sections(found: Iterable[ReportSection]) -> list[Section]:
+    """Return the sections of a report, cut to what a dialog can show."""
+    return [Section(each.title, _cut(each.lines), warning=each.warning) for each in found]
+
+
+def _cut(lines: Iterable[str]) -> str:
+    text = [line for each in lines for line in each.split("\n")]
+    shown = [one_line(line, 500) for line in text[:_MOST_LINES]]
+    if len(text) > _MOST_LINES:
+        shown.append(f"… and {len(text) - _MOST_LINES:,} more")
+    return "\n".join(shown)
