@@ -21,7 +21,7 @@ from deltamem_tui.text import counted
 from deltamem_tui.tui.core import state
 from deltamem_tui.tui.core.actions import bindings, checked_keys, key_of
 from deltamem_tui.tui.core.background import LookupFailed
-from deltamem_tui.tui.core.bank_session import READING, BankSession, OpenBank
+from deltamem_tui.tui.core.bank_session import BankSession, OpenBank
 from deltamem_tui.tui.core.browser import main_screen
 from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
 from deltamem_tui.tui.core.notes import Notes, if_gone, in_words, remedies
@@ -146,8 +146,6 @@ class DeltaMemApp(FailureKeeper):
     async def on_lookup_failed(self, message: LookupFailed) -> None:
         """Report what could not be looked up; another process may have written the bank."""
         self.notes.report(message.error)
-        if message.name == READING:
-            self.session.reading_failed()
         self.session.look_for_changes()
 
     def _follow(self, change: BankChange, position: UserPosition) -> None:

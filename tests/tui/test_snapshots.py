@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 from rich.color import ColorType
@@ -17,11 +16,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.transfer import pack
 from deltamem_tui.config import Configuration
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.tui.core import notes, work
+from deltamem_tui.tui.core import notes
 from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens import bank_actions, banks, report
-from deltamem_tui.tui.widgets import bars
 from tests.tui.pictures import colour_types, colours, fixed
 from tests.tui.support import (
     Person,
@@ -45,7 +43,7 @@ def two_methods(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def learning(person: Person) -> None:
-    """Work that is seven tenths done after seven seconds, and waits to be cancelled."""
+    """Work that is seven tenths done, and waits to be cancelled."""
 
     def work(progress: Progress) -> Callable[[], None]:
         progress.advance(7, 10, "$0.0042")
@@ -170,11 +168,9 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A clock by which work that goes on began seven seconds ago, and banks changed one day."""
+    """A clock by which banks changed one day."""
     monkeypatch.setattr(banks, "last_change", lambda _: "2026-07-14 10:22")
     monkeypatch.setattr(report, "local_time", lambda _: "2026-07-14 10:22")
-    monkeypatch.setattr(work, "monotonic", lambda: 0.0)
-    monkeypatch.setattr(bars, "time", SimpleNamespace(monotonic=lambda: 7.0))
 
 
 @pytest.fixture

@@ -55,7 +55,6 @@ class OpenBank:
         self.screens: dict[str, Screen[Any]] = {}
         self.followers: list[Callable[[], None]] = []
         self.cursors: Callable[[], dict[str, str]] = lambda: self.left.nodes
-        self.is_reading = False
         self.is_closed = False
         self.target: tuple[tuple[str, ...], UserPosition] | None = None
         self._stamp = stamp
@@ -68,7 +67,6 @@ class OpenBank:
 
     def take(self, bank: Bank, stamp: Stamp) -> None:
         """Show what the bank says now."""
-        self.is_reading = False
         self.bank, self._stamp = bank, stamp
         for follow in self.followers:
             follow()
@@ -78,7 +76,7 @@ class OpenBank:
 
         A bank that cannot be read is reported once, not every second.
         """
-        if self.is_closed or self.is_reading or (stamp := stamp_of(self.path)) == self._stamp:
+        if self.is_closed or (stamp := stamp_of(self.path)) == self._stamp:
             return False
         self._stamp = stamp
         return True
@@ -118,7 +116,6 @@ def stamp_of(path: Path) -> Stamp:
     return tuple(numbers)
 
 
-READING = "opening the bank"
 _SECONDS_BETWEEN_LOOKS = 1.0
 
 
@@ -186,10 +183,10 @@ class BankSession:
         if self.home is None:
             self._requested = path, self._attention.position()
         elif self.home.path == path:
-            self.home.is_reading = True
+            self.home.was_written()  # what is read now need not be read again
         else:  # the click was meant for a list that has gone
             return
-        look_up(self._app, READING, lambda _: read_bank(path), self.show_bank)
+        look_up(self._app, "opening the bank", lambda _: read_bank(path), self.show_bank)
 
     def show_bank(self, read: tuple[Bank, Stamp]) -> None:
         """Show what the open bank says now, or open the bank that was requested last."""
@@ -217,11 +214,6 @@ class BankSession:
             (place, position), home.target = home.target, None
             if self._attention.is_at(position):
                 screen.return_to(place)
-
-    def reading_failed(self) -> None:
-        """Go on with what is shown."""
-        if self.home is not None:
-            self.home.is_reading = False
 
     def look_for_changes(self) -> None:
         """Read the open bank again if another process wrote it."""
@@ -259,10 +251,6 @@ class BankSession:
         if front is not screen:
             self._app.switch_screen(screen)
         return True
-
-    def show_node(self, tree: str, node_id: str) -> None:
-        """Show a node in its tree."""
-        self.follow_link("memory", tree, node_id)
 
     def follow_link(self, screen: str, *place: str) -> None:
         """Show a node or an episode on its screen; a step back leads here again."""

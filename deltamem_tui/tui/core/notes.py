@@ -62,11 +62,9 @@ def if_gone(error: DeltaMemError, bank: Path, leave: str) -> DeltaMemError:
 
 
 _CHARACTERS = 20_000
-_NOTE_SECONDS = 4.0
-_ERROR_SECONDS = 15.0
+_SECONDS = {"information": 4.0, "warning": 4.0, "error": 15.0}
 _LONGEST_SECONDS = 60.0
 _READ_PER_SECOND = 12
-"""Characters that anyone reads in a second, digests included."""
 _UNSEEN_SECONDS = 0.5
 """A user who types on when a note comes has not read it yet."""
 _HISTORY = 50
@@ -137,10 +135,5 @@ class Notes:
         self.history.append(note.text)
         self._seen_from = time.monotonic() + _UNSEEN_SECONDS
         self.changed.publish(note)
-        self._timer = self._app.set_timer(seconds_shown(note), self.clear)
-
-
-def seconds_shown(note: Note) -> float:
-    """Return how long a note stays: some seconds, or as long as it takes to be read."""
-    least = _ERROR_SECONDS if note.severity == "error" else _NOTE_SECONDS
-    return max(least, min(len(note.text) / _READ_PER_SECOND, _LONGEST_SECONDS))
+        reading = min(len(note.text) / _READ_PER_SECOND, _LONGEST_SECONDS)
+        self._timer = self._app.set_timer(max(_SECONDS[note.severity], reading), self.clear)

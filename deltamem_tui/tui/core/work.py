@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from time import monotonic
 from typing import Any
 
 from textual.app import App
@@ -44,7 +43,6 @@ class Progress:
         self.name = name
         self.can_stop = can_stop
         self.notify = notify
-        self.began = monotonic()
         self.done = 0
         self.total: int | None = None
         self.note = ""
@@ -71,18 +69,6 @@ class Progress:
         """Report that some more steps are done."""
         self.done, self.total, self.note = self.done + steps, total, note
         self._publish()
-
-    @property
-    def closing_report(self) -> str:
-        """The result, for a user who left the browser before it ended."""
-        match self.outcome:
-            case BankChange() | Info():
-                return self.outcome.summary
-            case WorkPlan():
-                return f"{self.name} ended before it could ask: nothing was done"
-            case Exception():
-                return str(self.outcome)
-        return f"{self.name} ended"
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,20 +120,23 @@ def report_unfinished(work: Progress, report: Callable[[str], None]) -> None:
     """Report on the bare terminal what becomes of work that goes on when the user leaves.
 
     Work that was asked to stop is waited for: calls of a model that are on their way are paid
-    for, and what they gave is reported. Ctrl+C does not wait. Anything else is not waited for;
-    a commit is written whole or not at all.
+    for. Anything else is not waited for; a commit is written whole or not at all.
     """
-    if not work.can_stop and not work.over.is_set():
-        report(f"{work.name} was left unfinished; banks are as before it, or as after it")
-        return
     try:
-        if not work.over.is_set():
+        if not work.over.is_set() and work.can_stop:
             report(f"{work.name} is stopping; Ctrl+C does not wait for it")
-        work.over.wait()
+            work.over.wait()
     except KeyboardInterrupt:
-        report(f"{work.name} was left unfinished; all that was committed is in the bank")
-    else:
-        report(work.closing_report)
+        pass
+    match work.outcome:
+        case None:
+            report(f"{work.name} was left unfinished; all that was committed is in the bank")
+        case BankChange() | Info() as done:
+            report(done.summary)
+        case Exception() as error:
+            report(str(error))
+        case _:
+            report(f"{work.name} ended before it could ask: nothing was done")
 
 
 @dataclass(frozen=True, slots=True)

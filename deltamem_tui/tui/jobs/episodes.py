@@ -21,7 +21,6 @@ from deltamem_tui.tui.models.sections import Section
 if TYPE_CHECKING:
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.episodes.import_report import ImportReport
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
@@ -72,11 +71,9 @@ def preview_learning(path: Path) -> list[str]:
     from deltamem_tui.memory.runs.learning import candidates
 
     bank = Bank.open(path)
-    ready, waiting = len(candidates(bank).episodes), len(bank.episodes.waiting())
-    unknown = counted(waiting - ready, "episode has", "episodes have")
-    if not ready and waiting:
-        return [f"Nothing can be learnt yet: {unknown} no outcome. Mark how they ended first."]
-    rest = f"; {unknown} no outcome yet" if waiting > ready else ""
+    ready = len(candidates(bank).episodes)
+    left = len(bank.episodes.waiting()) - ready
+    rest = f"; {counted(left, 'episode has', 'episodes have')} no outcome yet" if left else ""
     return [f"{counted(ready, 'episode')} to learn from{rest}"]
 
 
@@ -84,6 +81,7 @@ NAME = "learning"
 LEAST_NODES = 20
 """Of fewer nodes it says nothing that most are roots."""
 
+_MOST_REQUESTS = 256
 NumberT = TypeVar("NumberT", int, float)
 
 
@@ -92,6 +90,7 @@ NumberT = TypeVar("NumberT", int, float)
 
 def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> BankChange:
     """Import the episodes of logs into the bank at `path`, their secrets taken out."""
+    from deltamem_tui.memory.episodes.import_view import view_import
     from deltamem_tui.memory.episodes.importer import LogImport
 
     job = LogImport(Bank.open(path), [log], format=log_format or None, listed=False)
@@ -99,13 +98,8 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ba
         advance=lambda count: progress.advance(count, job.total_bytes, "bytes read"),
         stopped=lambda: progress.stopped,
     )
-    return BankChange(path, _summary(job.report) + (" (cancelled)" if progress.stopped else ""))
-
-
-def _summary(found: ImportReport) -> str:
-    from deltamem_tui.memory.episodes.import_view import view_import
-
-    return view_import(found).summary
+    cancelled = " (cancelled)" if progress.stopped else ""
+    return BankChange(path, view_import(job.report).summary + cancelled)
 
 
 # Learning
@@ -125,24 +119,23 @@ class ModelChoice:
         """Return the choice as it was typed; what is left empty is as usual."""
         from deltamem_tui.llm.client import check_address
 
-        dollars = max_cost.lstrip("$").replace(",", ".")
+        dollars = max_cost.lstrip("$").replace(",", ".") or "inf"
         with about("max_cost"):
-            most = _number(dollars, float, "dollars", 0, inf) if max_cost else None
+            most = _number(dollars, float, "dollars", 0)
         with about("concurrency"):
-            width = _number(concurrency, int, "requests at a time", 1, 256) if concurrency else 1
+            width = _number(concurrency or "1", int, "requests at a time", 1)
         with about("address"):
             check_address(address)
-        return cls(model, most, width, address)
+        return cls(model, most if most < inf else None, min(width, _MOST_REQUESTS), address)
 
 
-def _number(text: str, kind: type[NumberT], what: str, least: int, most: float) -> NumberT:
+def _number(text: str, kind: type[NumberT], what: str, least: int) -> NumberT:
     try:
         number = kind(text)
     except ValueError as error:
         raise UsageError(f"{one_line(text, 40)!r} is not a number of {what}") from error
-    if not least <= number <= most:
-        bound = f"from {least} to {most}" if most < inf else f"not below {least}"
-        raise UsageError(f"the number of {what} must be {bound}")
+    if number < least:
+        raise UsageError(f"the number of {what} must be at least {least}")
     return number
 
 

@@ -165,12 +165,5 @@ def evidence_of(bank: Bank, tree: str, node: Node) -> Evidence:
     return Evidence(kept, tuple(each for each in ids if each not in kept))
 
 
-def why_no_episode(found: Evidence) -> str:
-    """Return why a node has no episode that can be shown."""
-    if not found.missing:
-        return "this node is not from an episode"
-    return "this bank was shipped without the node's episodes"
-
-
 def _is_kept(bank: Bank, episode_id: str) -> bool:
     return bank.episodes.state(episode_id) not in (None, EpisodeState.REPLACED)

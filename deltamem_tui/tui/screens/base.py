@@ -16,7 +16,7 @@ from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.core.browser import Browser, browser_of
 from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.core.work import BankChange
-from deltamem_tui.tui.models.nodes import evidence_of, why_no_episode
+from deltamem_tui.tui.models.nodes import evidence_of
 from deltamem_tui.tui.models.sections import Section, plain
 from deltamem_tui.tui.widgets.bars import KeyBar, NoteBar, TopBar, WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -42,7 +42,6 @@ class BankScreen(Screen[None]):
         self.is_ready = False
         self._shown: Bank | None = None
         self._stepped_at = -1
-        self._evidence: tuple[str, int] = "", 0  # of which node, and which of its episodes
         home.followers.append(self.catch_up)
 
     @property
@@ -84,25 +83,14 @@ class BankScreen(Screen[None]):
         self.query_one(KeyBar).offer(*actions, when=when)
 
     def show_evidence(self, tree: str, node: Node) -> None:
-        """Show the episode that a node is from, or say why there is none to be shown.
-
-        Asked again for the same node it shows the next of several.
-        """
-        notes, found = self.browser.notes, evidence_of(self.bank, tree, node)
-        if not found.kept:
-            notes.notify(why_no_episode(found))
-            return
-        last, turn = self._evidence
-        turn = turn + 1 if last == node.id else 0
-        self._evidence = node.id, turn
-        count = len(found.kept)
-        self.browser.session.follow_link("episodes", found.kept[turn % count], tree, node.id)
-        if count > 1:
-            key = self.browser.key_of("evidence")
-            notes.notify(
-                f"episode {turn % count + 1} of {count} that the node is from; "
-                f"{key} on the node again shows the next"
-            )
+        """Show the episode that a node is from, or say why there is none to be shown."""
+        found = evidence_of(self.bank, tree, node)
+        if found.kept:
+            self.browser.session.follow_link("episodes", found.kept[0], tree, node.id)
+        elif found.missing:
+            self.browser.notes.notify("this bank was shipped without the node's episodes")
+        else:
+            self.browser.notes.notify("this node is not from an episode")
 
     # Writing
 

@@ -345,7 +345,7 @@ class EpisodesScreen(BankScreen):
 
     def action_episode_node(self) -> None:
         if self._place:
-            self.browser.session.show_node(*self._place)
+            self.browser.session.follow_link("memory", *self._place)
 
     def on_line_list_chosen(self) -> None:
         self.action_episode_node()

@@ -44,8 +44,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
         find: Callable[[Arrangement[OrderT]], Callable[[Stopped], FoundT]],
         show: Callable[[FoundT], None],
         focus: Callable[[], object],
-        typed: Callable[[], object] = lambda: None,
-        begins: Callable[[], object] = lambda: None,
+        typed: Callable[[], object],
     ) -> None:
         super().__init__()
         self._work = work
@@ -55,7 +54,6 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
         self._found = show
         self._focus = focus
         self._typed = typed
-        self._begins = begins
         self._line = LineInput(
             placeholder="words or conditions", id="filter", compact=True, max_length=LONGEST_FILTER
         )
@@ -106,10 +104,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
 
     def arrange_by(self, text: str, order: OrderT) -> None:
         """Filter and sort."""
-        before = self.arrangement
         self.arrangement = Arrangement.of(self._language, text, order)
-        if before.wanted.empty and not self.arrangement.wanted.empty:
-            self._begins()
         self._put(text, is_open=self._line.has_focus)
         self.rearrange(at_once=True)
 

@@ -59,7 +59,6 @@ class MemoryScreen(BankScreen):
             show=self._show,
             focus=self._focus_outline,
             typed=self._filter_typed,
-            begins=self._keep_folds,
         )
         self._outlines = Outlines(tuple(home.bank.trees), home.left.nodes)
         self._pane = TextPane(id="detail")
@@ -117,9 +116,6 @@ class MemoryScreen(BankScreen):
 
     def _focus_outline(self) -> None:
         self.shown.focus()
-
-    def _keep_folds(self) -> None:
-        self._outlines.keep_folds()
 
     def _find(self, arrangement: NodeArrangement) -> Callable[[Stopped], ArrangedNodes]:
         bank = self.bank

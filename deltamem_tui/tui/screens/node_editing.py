@@ -134,7 +134,12 @@ class NodeEditor:
                 payload = method_of(bank).cleaned(chosen.tree, typed)
                 editing.edit(bank, chosen.tree, chosen.node, payload)
             except DeltaMemError as error:
-                raise _telling(error, kept) from error
+                raise type(error)(
+                    f"{error.message}; {kept}",
+                    source=error.source,
+                    position=error.position,
+                    hint=error.hint,
+                ) from error
             drafts.pop(chosen.place, None)
             return f"edited {chosen.node.id}"
 
@@ -284,10 +289,3 @@ def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
             hint="look at it again before you delete it",
         )
     return f"deleted {counted(len(editing.delete(bank, tree, root).nodes), 'node')}"
-
-
-def _telling(error: DeltaMemError, fact: str) -> DeltaMemError:
-    """Return the error with one more fact; its hint stays a remedy, if it is one."""
-    return type(error)(
-        f"{error.message}; {fact}", source=error.source, position=error.position, hint=error.hint
-    )

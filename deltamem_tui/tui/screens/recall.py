@@ -120,14 +120,11 @@ class AnswerPane(Vertical):
         yield self.matches
         yield self._why
 
-    def show(self, lines: Sequence[MatchLine], why: str = "") -> None:
-        """Show candidates, and what is to be said of them."""
+    def show(self, nodes: int, lines: Sequence[MatchLine], why: str = "") -> None:
+        """Show candidates out of so many nodes, and what is to be said of them."""
         self.matches.show(lines)
         self._why.update(Text(why))
-
-    def head(self, *parts: str) -> None:
-        """Say in the title what the collection has."""
-        self.border_title = Content(" · ".join((self._title, *parts)))
+        self.border_title = Content(f"{self._title} · {counted(nodes, 'node')}")
 
 
 class RecallScreen(BankScreen):
@@ -285,8 +282,8 @@ class RecallScreen(BankScreen):
         if not embedder.is_at_hand(bank):
             words = "The embedding model is being loaded. The answer comes once it is there."
             self._told.show([Section("", words, quiet=True)])
-            for pane in self._answers.values():
-                pane.show([])
+            for tree, pane in self._answers.items():
+                pane.show(len(bank.tree(tree)), [])
 
     def _answered(self, found: RecallResult) -> None:
         """Show the answer, unless the question was withdrawn; the last one may be under way."""
@@ -311,8 +308,8 @@ class RecallScreen(BankScreen):
         for tree, pane in self._answers.items():
             found = given.collections.get(tree) if given else None
             pane.display = found is not None or given is None
-            pane.show(match_lines(self.bank, found), why_matched(self.bank, found))
-            pane.head(counted(len(self.bank.tree(tree)), "node"))
+            lines, why = match_lines(self.bank, found), why_matched(self.bank, found)
+            pane.show(len(self.bank.tree(tree)), lines, why)
         context = given.context if given else ""
         self._told.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
         self._told.show(_folded(context or NOTHING_RECALLED))
@@ -396,7 +393,7 @@ class RecallScreen(BankScreen):
 
     def action_show_node(self) -> None:
         if node := self._node:
-            self.browser.session.show_node(self._tree, node.id)
+            self.browser.session.follow_link("memory", self._tree, node.id)
 
     def action_evidence(self) -> None:
         if node := self._node:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 
 from rich.style import Style
@@ -270,16 +269,7 @@ class WorkBar(Widget):
             text += f" {state.done:,} of {state.total:,}"
             cells = 20 if self.size.width >= _NARROW else 5
             filled = round(cells * min(state.done / state.total, 1))
-            text += f" {'━' * filled}{'╌' * (cells - filled)}{_left(state, state.total)}"
+            text += f" {'━' * filled}{'╌' * (cells - filled)}"
         elif state.done:
             text += f" {state.done:,}"
         return f"{text} · {state.note}" if state.note else text
-
-
-def _left(state: Progress, total: int) -> str:
-    """Return how long it will still take, whichever screen one comes to meanwhile."""
-    passed = time.monotonic() - state.began
-    if not state.done or passed < 1:
-        return ""
-    seconds = round(passed / state.done * (total - state.done))
-    return f" {seconds // 60}:{seconds % 60:02} left"

@@ -47,7 +47,7 @@ class Outlines(Horizontal):
         self.views = {name: OutlineView(name) for name in names}
         self.tree_name = names[0]
         self._left = cursors
-        self._folds: Mapping[str, list[str]] | None = None  # before a filter expanded all it found
+        self._folds: Mapping[str, list[str]] = {}  # what is expanded without a filter
         self._shown_as: NodeArrangement | None = None
 
     def compose(self) -> ComposeResult:
@@ -95,27 +95,22 @@ class Outlines(Horizontal):
         ids = {name: view.node_id for name, view in self.views.items()}
         return {name: node_id for name, node_id in ids.items() if node_id}
 
-    def keep_folds(self) -> None:
-        """Keep what is expanded before a filter, which expands all that it finds."""
-        if self._folds is None:
-            self._folds = {name: view.expanded_ids() for name, view in self.views.items()}
-
     def show(self, arranged: ArrangedNodes) -> None:
         """Show the trees as they were arranged, cursors and what was expanded as they were."""
+        if self._shown_as is None or self._shown_as.wanted.empty:  # a filter expands all it finds
+            self._folds = {name: view.expanded_ids() for name, view in self.views.items()}
         self._shown_as = arranged.arrangement
         for name, view in self.views.items():
             if (family := arranged.families.get(name)) is None:
                 continue  # another bank has taken the place of this one
-            ids = view.expanded_ids() if self._folds is None else self._folds[name]
-            expanded = family.rows_of(ids) if family.kept is None else family.parents()
+            is_whole = family.kept is None
+            expanded = family.rows_of(self._folds[name]) if is_whole else family.parents()
             node_id = view.node_id or self._left.get(name)
             display = arranged.displays.get(name)
             view.set_class(display is None, "-unused")
             shown = display or Display(name, name)
             words = arranged.arrangement.wanted.words
             view.show(Outline(family, expanded), node_id, shown, words)
-        if arranged.arrangement.wanted.empty:
-            self._folds = None
 
     # Their titles
 

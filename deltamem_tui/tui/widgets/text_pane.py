@@ -123,23 +123,20 @@ def strip_of(text: Text, console: Console, width: int, style: Style) -> Strip:
 
 
 def wrapped(text: str, console: Console, width: int) -> Iterator[str]:
-    """Return the lines of a text, folded at `width` cells.
-
-    Most lines of most texts fit. They are given as they are: to ask the terminal library to
-    fold them would take twenty times as long.
-    """
-    for line in cuttable(text).split("\n"):
-        if "\t" not in line and cell_len(line) <= width:
-            yield line
-        else:
-            folded = Text(line).wrap(console, max(width, 1), overflow="fold", tab_size=4)
-            yield from (each.plain for each in folded)
+    """Return the lines of a text, folded at `width` cells."""
+    for line in text.split("\n"):
+        for pieces in wrapped_pieces([Piece(line, repeats=False)], console, width):
+            yield "".join(piece.text for piece in pieces)
 
 
 def wrapped_pieces(
     pieces: Sequence[Piece], console: Console, width: int
 ) -> Iterator[tuple[Piece, ...]]:
-    """Fold a line in pieces at `width` cells."""
+    """Fold a line in pieces at `width` cells.
+
+    Most lines fit. They are given as they are: to ask the terminal library to fold them would
+    take twenty times as long.
+    """
     pieces = [replace(piece, text=cuttable(piece.text)) for piece in pieces]
     text = "".join(piece.text for piece in pieces)
     if "\t" not in text and cell_len(text) <= width:
@@ -165,6 +162,10 @@ class _Line:
     section: int
     style: str
     pieces: tuple[Piece, ...]
+
+
+def _lines(text: str) -> list[str]:
+    return text.split("\n") if text else []
 
 
 class TextPane(ScrollView, can_focus=True):
@@ -267,33 +268,23 @@ class TextPane(ScrollView, can_focus=True):
 
     def _section_lines(self, number: int, width: int) -> list[_Line]:
         section = self.sections[number]
+        heading, body = clean(section.title), section.shown_body(self._read_key)
+        is_delta = bool(section.above and body)
         title = "current" if number == self.current else "title"
-        heading = clean(section.title)
-        style = "warning" if section.warning else title
-        lines = [
-            _Line(number, style, pieces)
-            for line in (heading.split("\n") if heading else ())
-            for pieces in self._folded(line, width)
+        style = "delta" if is_delta else "quiet" if section.quiet else ""
+        lines = [("warning" if section.warning else title, each) for each in _lines(heading)]
+        lines += [(style, each) for each in _lines(body)]
+        above = sequences(section.above)
+        found = [
+            _Line(number, name, pieces)
+            for name, line in lines
+            for pieces in wrapped_pieces(
+                pieces_of(line, above) if name == "delta" else [Piece(line, repeats=False)],
+                self.app.console,
+                width,
+            )
         ]
-        body, style = section.shown_body(self._read_key), "quiet" if section.quiet else ""
-        if section.above and body:
-            above = sequences(section.above)
-            for each in body.split("\n"):
-                folded = wrapped_pieces(pieces_of(each, above), self.app.console, width)
-                lines += [_Line(number, "delta", pieces) for pieces in folded]
-        elif body:
-            lines += [
-                _Line(number, style, pieces)
-                for line in body.split("\n")
-                for pieces in self._folded(line, width)
-            ]
-        if number + 1 < len(self.sections):
-            lines.append(_Line(number, "", ()))
-        return lines
-
-    def _folded(self, line: str, width: int) -> Iterator[tuple[Piece, ...]]:
-        for each in wrapped(line, self.app.console, width):
-            yield (Piece(each, repeats=False),)
+        return [*found, _Line(number, "", ())] if number + 1 < len(self.sections) else found
 
     def _painted(self, line: _Line) -> Text:
         """Return a line in its style; of a delta, repeats are quiet and what is new has colour."""
