@@ -11,7 +11,6 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.config import Configuration
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.importer import take_in
@@ -141,7 +140,7 @@ def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(
     async def story(person: Person) -> None:
         person.app.work.start(
             "rehearsing",
-            lambda progress: episodes.plan_by_model(two / "aaa", choice, Configuration(), progress),
+            lambda progress: episodes.plan_by_model(two / "aaa", choice, progress),
         )
         await person.press("j")
         more = [trajectory(f"heat thing {each}", "a kitchen", success=True) for each in range(7)]

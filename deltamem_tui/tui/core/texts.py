@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import shlex
 import shutil
@@ -35,23 +34,21 @@ class Texts:
 
     def edit(self, text: str) -> str | None:
         """Let the user edit a text in `$EDITOR`; None, and the reason reported, if that failed."""
+        return self._handed(lambda: self.editor(text))
+
+    def read(self, text: str) -> None:
+        """Let the user read a text in `$PAGER`."""
+        self._handed(lambda: self.pager(text))
+
+    def _handed(self, program: Callable[[], T]) -> T | None:
+        """Hand a text to a program, and report what went wrong."""
         try:
-            return self.editor(text)
+            return program()
         except SuspendNotSupported:
-            self._notes.notify("there is no terminal to hand to an editor here", warning=True)
+            self._notes.notify("there is no terminal to hand to a program here", warning=True)
         except DeltaMemError as error:
             self._notes.report(error)
         return None
-
-    def read(self, text: str) -> None:
-        """Let the user read a text: in `$PAGER`, in a web browser as a page of its own."""
-        try:
-            self.pager(text)
-        except SuspendNotSupported:
-            file = io.StringIO(text)
-            self._app.deliver_text(file, save_filename="node.txt", open_method="browser")
-        except DeltaMemError as error:
-            self._notes.report(error)
 
     def copy(self, text: str) -> None:
         """Copy text, by the terminal (OSC 52) and to the local clipboard."""

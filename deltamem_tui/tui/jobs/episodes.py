@@ -11,10 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.tui.core.forms import about
+from deltamem_tui.tui.core.forms import FormAnswer, about
 from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
 
@@ -113,20 +112,22 @@ class ModelChoice:
     max_cost: float | None = None
     concurrency: int = 1
     address: str = ""
+    folders: Sequence[Path] = ()  # where its prompts are looked up
 
     @classmethod
-    def of(cls, model: str, max_cost: str, concurrency: str, address: str) -> ModelChoice:
+    def of(cls, folders: Sequence[Path], answer: FormAnswer) -> ModelChoice:
         """Return the choice as it was typed; what is left empty is as usual."""
         from deltamem_tui.llm.client import check_address
 
-        dollars = max_cost.lstrip("$").replace(",", ".") or "inf"
+        dollars = answer["max_cost"].lstrip("$").replace(",", ".") or "inf"
         with about("max_cost"):
             most = _number(dollars, float, "dollars", 0)
         with about("concurrency"):
-            width = _number(concurrency or "1", int, "requests at a time", 1)
+            width = _number(answer["concurrency"] or "1", int, "requests at a time", 1)
         with about("address"):
-            check_address(address)
-        return cls(model, most if most < inf else None, min(width, _MOST_REQUESTS), address)
+            check_address(answer["address"])
+        limit, requests = most if most < inf else None, min(width, _MOST_REQUESTS)
+        return cls(answer["model"], limit, requests, answer["address"], folders)
 
 
 def _number(text: str, kind: type[NumberT], what: str, least: int) -> NumberT:
@@ -148,12 +149,7 @@ def extract_by_rules(path: Path, progress: Progress) -> BankChange:
     return _learn(bank, RulesExtractor(), candidates(bank).episodes, progress)
 
 
-def plan_by_model(
-    path: Path,
-    choice: ModelChoice,
-    configuration: Configuration,
-    progress: Progress,
-) -> Outcome:
+def plan_by_model(path: Path, choice: ModelChoice, progress: Progress) -> Outcome:
     """Find out what a model will be asked, and what that takes. Nothing is sent."""
     from deltamem_tui.memory.runs.learning import candidates
     from deltamem_tui.memory.runs.questions import estimate_learning
@@ -163,7 +159,7 @@ def plan_by_model(
     episodes = candidates(bank).episodes
     if not episodes:
         return Info("no episode with a known outcome is waiting")
-    extractor = _extractor(bank, choice, configuration, progress, asks=False)
+    extractor = _extractor(bank, choice, progress, asks=False)
     usage = estimate_learning(
         bank,
         episodes,
@@ -180,18 +176,14 @@ def plan_by_model(
         NAME,
         f"Ask {one_line(choice.model, 60)} about {count}?",
         [Section("An estimate; nothing was sent yet", estimate_text(usage, choice))],
-        lambda at_work: extract_by_model(path, choice, configuration, at_work, ids),
+        lambda at_work: extract_by_model(path, choice, at_work, ids),
         can_stop=True,
         kind="estimate",
     )
 
 
 def extract_by_model(
-    path: Path,
-    choice: ModelChoice,
-    configuration: Configuration,
-    progress: Progress,
-    ids: Collection[str],
+    path: Path, choice: ModelChoice, progress: Progress, ids: Collection[str]
 ) -> Outcome:
     """Learn by a model from these episodes, which the user agreed to pay for, and no others."""
     from deltamem_tui.memory.runs.learning import candidates
@@ -200,7 +192,7 @@ def extract_by_model(
     episodes = [episode for episode in candidates(bank).episodes if episode.id in set(ids)]
     if not episodes:
         return Info("these episodes no longer wait; nothing was sent")
-    extractor = _extractor(bank, choice, configuration, progress, asks=True)
+    extractor = _extractor(bank, choice, progress, asks=True)
     return _learn(bank, extractor, episodes, progress, choice.concurrency)
 
 
@@ -218,18 +210,14 @@ def client_of(choice: ModelChoice, progress: Progress, *, asks: bool) -> Client:
 
 
 def _extractor(
-    bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
+    bank: Bank, choice: ModelChoice, progress: Progress, *, asks: bool
 ) -> ModelExtractor:
     """Return the extractor that asks the chosen model, checked before anything is asked."""
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     client = client_of(choice, progress, asks=asks)
-    extractor = ModelExtractor(
-        client,
-        bank.manifest.domain,
-        configuration.prompt_folders(),
-        method=bank.manifest.method,
-    )
+    manifest = bank.manifest
+    extractor = ModelExtractor(client, manifest.domain, choice.folders, method=manifest.method)
     extractor.check()
     return extractor
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
-from deltamem_tui.config import Configuration
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, overturned_by
 from deltamem_tui.memory.methods import display_of
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.trajectory.model import Outcome as TaskOutcome
 from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.jobs.episodes import ModelChoice, client_of, estimate_text
 from deltamem_tui.tui.models.sections import Section, local_time
@@ -128,11 +126,7 @@ def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
 
 
 def plan_judging(
-    path: Path,
-    choice: ModelChoice,
-    configuration: Configuration,
-    ids: Sequence[str],
-    progress: Progress,
+    path: Path, choice: ModelChoice, ids: Sequence[str], progress: Progress
 ) -> Outcome:
     """Find out what judging some episodes of the bank at `path` takes. Nothing is sent."""
     from deltamem_tui.memory.runs.judging import estimate_judging
@@ -146,39 +140,21 @@ def plan_judging(
         progress.advance(1, len(unjudged))
         progress.go_on()
 
-    judge = _judge(bank, choice, configuration, progress, asks=False)
+    judge = _judge(bank, choice, progress, asks=False)
     usage = estimate_judging(bank, judge, unjudged, advance).usage
     count = f"{counted(len(unjudged), 'episode')} of {one_line(bank.name, 40)}"
     return WorkPlan(
         JUDGING,
         f"Ask {one_line(choice.model, 60)} how {count} ended?",
-        [
-            Section("An estimate; nothing was sent yet", estimate_text(usage, choice)),
-            Section("What a judge's word is worth", _worth(bank)),
-        ],
-        lambda at_work: judge_by_model(path, choice, configuration, unjudged, at_work),
+        [Section("An estimate; nothing was sent yet", estimate_text(usage, choice))],
+        lambda at_work: judge_by_model(path, choice, unjudged, at_work),
         can_stop=True,
         kind="estimate",
     )
 
 
-def _worth(bank: Bank) -> str:
-    """Return whether the bank learns from what a judge says."""
-    from deltamem_tui.memory.methods import settings_of
-    from deltamem_tui.memory.policies import admitted_by
-
-    admission = settings_of(bank).admission
-    learns = admitted_by(admission, TaskOutcome(True, None, "judge"))
-    admits = "is learnt from" if learns else "is not learnt from until you confirm it"
-    return f"It gives way to the log's and to yours, and {admits} (admission {admission})."
-
-
 def judge_by_model(
-    path: Path,
-    choice: ModelChoice,
-    configuration: Configuration,
-    ids: Sequence[str],
-    progress: Progress,
+    path: Path, choice: ModelChoice, ids: Sequence[str], progress: Progress
 ) -> Outcome:
     """Let a model judge these episodes, as far as they have no outcome, one commit each."""
     from deltamem_tui.memory.reports.view import cost_text
@@ -188,7 +164,7 @@ def judge_by_model(
     unjudged = to_judge(bank, ids)
     if not unjudged:
         return Info("these episodes have an outcome by now; nothing was sent")
-    judge = _judge(bank, choice, configuration, progress, asks=True)
+    judge = _judge(bank, choice, progress, asks=True)
     progress.advance(0, len(unjudged))
     found = judge_episodes(
         bank,
@@ -220,11 +196,9 @@ def _judged(found: JudgingReport) -> str:
     return text
 
 
-def _judge(
-    bank: Bank, choice: ModelChoice, configuration: Configuration, progress: Progress, *, asks: bool
-) -> Judge:
+def _judge(bank: Bank, choice: ModelChoice, progress: Progress, *, asks: bool) -> Judge:
     """Return the judge that asks the chosen model, checked as far as that is possible unasked."""
     from deltamem_tui.memory.writers.model import Judge
 
     client = client_of(choice, progress, asks=asks)
-    return Judge(client, bank.manifest.domain, configuration.prompt_folders())
+    return Judge(client, bank.manifest.domain, choice.folders)

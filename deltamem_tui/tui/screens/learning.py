@@ -152,11 +152,11 @@ def _ask_for_writer(screen: BankScreen) -> None:
                 can_stop=True,
                 retry=retry,
             )
-        choice = ModelChoice.of(**answer)
+        choice = ModelChoice.of(configuration.prompt_folders(), answer)
 
         def estimate(progress: Progress) -> Outcome:
             with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan_by_model(path, choice, configuration, progress)
+                return plan_by_model(path, choice, progress)
 
         return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
 
@@ -174,11 +174,11 @@ def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
         if not answer["model"]:
             with about("model"):
                 raise UsageError("enter a model to judge with")
-        choice = ModelChoice.of(**answer)
+        choice = ModelChoice.of(configuration.prompt_folders(), answer)
 
         def estimate(progress: Progress) -> Outcome:
             with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan_judging(path, choice, configuration, ids, progress)
+                return plan_judging(path, choice, ids, progress)
 
         return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
 
