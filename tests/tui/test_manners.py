@@ -16,7 +16,6 @@ from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.tui.app import DeltaMemApp
 from deltamem_tui.tui.core.actions import (
     ACTIONS,
-    DIALOG_KEYS,
     Action,
     Scope,
     checked_keys,
@@ -89,9 +88,6 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
         assert "Edit the node's texts" in person.screen
         assert "What was learnt, as outlines" in person.screen
         assert "f9" in person.screen
-        text = person.app.screen.query_one(TextPane).sections
-        for keys, does in DIALOG_KEYS:
-            assert any(keys in each.body and does in each.body for each in text)
         await person.press("G")
         assert "Other methods keep flat lists" in person.screen, "the words come last"
         await person.press("escape")

@@ -151,17 +151,6 @@ ACTIONS: tuple[Action, ...] = (
     ),
 )
 
-DIALOG_KEYS = (
-    ("y", "Confirm"),
-    ("n, escape", "Cancel"),
-    ("enter", "Submit the form"),
-    ("tab, shift+tab", "To the next field, or the previous one"),
-    ("space", "Tick a box, or choose from a list"),
-    ("f2, ctrl+o", "Save a text that is edited"),
-    ("ctrl+e", "Edit the text in $EDITOR"),
-)
-"""The keys of dialogs, which are the same for everybody."""
-
 
 def bindings(scope: Scope) -> list[Binding]:
     """Return the keys of a scope, as textual takes them."""

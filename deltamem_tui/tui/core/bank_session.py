@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,14 +19,8 @@ from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.state import BankState
 from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition
 
-
-@dataclass(frozen=True, slots=True)
-class Visit:
-    """The origin of a followed link: a screen of the open bank, and what was looked at there."""
-
-    screen: str
-    place: tuple[str, ...] = ()
-
+Visit = tuple[str, tuple[str, ...]]
+"""The origin of a followed link: a screen of the open bank, and what was looked at there."""
 
 Stamp = tuple[int, ...]
 """The stamps of the files that every commit changes."""
@@ -257,13 +250,13 @@ class BankSession:
         here = self._here
         if here is not None and self._switch(screen):
             self._links.append(here)
-            self._look_at(Visit(screen, place))
+            self._look_at(screen, place)
 
     def back_by_link(self) -> bool:
         """Go back to where a link led here from. Returns whether one did."""
-        if not self._links or not self._switch(self._links[-1].screen):
+        if not self._links or not self._switch(self._links[-1][0]):
             return False
-        self._look_at(self._links.pop())
+        self._look_at(*self._links.pop())
         return True
 
     @property
@@ -274,12 +267,12 @@ class BankSession:
         name = next((name for name, each in names if each is front), None)
         if name is None:
             return None
-        return Visit(name, front.place() if isinstance(front, VisitedScreen) else ())
+        return name, front.place() if isinstance(front, VisitedScreen) else ()
 
-    def _look_at(self, visit: Visit) -> None:
-        screen = self.home.screens[visit.screen] if self.home else None
-        if visit.place and isinstance(screen, VisitedScreen):
-            self._app.call_after_refresh(screen.return_to, visit.place)
+    def _look_at(self, name: str, place: tuple[str, ...]) -> None:
+        screen = self.home.screens[name] if self.home else None
+        if place and isinstance(screen, VisitedScreen):
+            self._app.call_after_refresh(screen.return_to, place)
 
     # Leaving
 

@@ -18,7 +18,6 @@ from deltamem_tui.text import one_line
 from deltamem_tui.tui.models.nodes import entry_of
 
 CANDIDATES = 20
-_KEPT_QUESTIONS = 200
 _SHORT_TITLE = 40
 NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
@@ -47,7 +46,6 @@ class LabEmbedder:
     def __init__(self) -> None:
         self._card: EmbedderCard | None = None
         self._cache: EmbeddingCache | None = None
-        self._questions = 0
 
     def is_at_hand(self, bank: Bank) -> bool:
         """Return whether a bank's embedder is loaded."""
@@ -56,9 +54,8 @@ class LabEmbedder:
     def of(self, bank: Bank) -> EmbeddingCache:
         """Return the bank's embedder, loaded when it is first asked for."""
         card = card_of(bank)
-        self._questions += 1
-        if self._cache is None or card != self._card or self._questions > _KEPT_QUESTIONS:
-            self._cache, self._card, self._questions = EmbeddingCache(embedder_of(bank)), card, 1
+        if self._cache is None or card != self._card:
+            self._cache, self._card = EmbeddingCache(embedder_of(bank)), card
         return self._cache
 
 

@@ -259,15 +259,9 @@ class EpisodesScreen(BankScreen):
 
     @property
     def _places(self) -> list[tuple[str, ...]]:
-        """The nodes that the episode gave, and the one that led to it."""
+        """The nodes that the episode gave."""
         book = self._list.book
-        if not book:
-            return []
-        places: list[tuple[str, ...]] = [*book.nodes(self._list.cursor)]
-        linked = self._linked[1:]
-        if linked and self._linked[0] == self._list.episode and linked not in places:
-            places.append(linked)
-        return places
+        return [*book.nodes(self._list.cursor)] if book else []
 
     @property
     def _place(self) -> tuple[str, ...] | None:

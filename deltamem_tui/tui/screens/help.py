@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from deltamem_tui.tui.core.actions import DIALOG_KEYS, SCOPE_TITLES, Scope, key_names, of_scopes
+from deltamem_tui.tui.core.actions import SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
 
 _TREES = """task tree: skills
@@ -90,8 +90,7 @@ def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Sect
     for scope in scopes:
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
         sections.append(_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named))
-    dialog = _section("In a dialog", DIALOG_KEYS)
-    return [*sections, dialog, Section("Signs", _SIGNS), *CONCEPTS]
+    return [*sections, Section("Signs", _SIGNS), *CONCEPTS]
 
 
 def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:

@@ -6,11 +6,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.config import Configuration
 from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.background import look_up
-from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
+from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Preview, about
 from deltamem_tui.tui.core.work import Outcome, Progress, Retry
 from deltamem_tui.tui.jobs.episodes import (
     NAME,
@@ -141,57 +140,59 @@ def ask_how_ended(
 
 def _ask_for_writer(screen: BankScreen) -> None:
     """Ask by what to learn, and learn."""
-    browser, path, configuration = screen.browser, screen.bank.path, screen.browser.configuration
-    lines = _model_lines(configuration, "leave it empty to learn by rules, free of charge")
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        if not answer["model"]:
-            return browser.work.start(
-                NAME,
-                lambda progress: extract_by_rules(path, progress),
-                can_stop=True,
-                retry=retry,
-            )
-        choice = ModelChoice.of(configuration.prompt_folders(), answer)
-
-        def estimate(progress: Progress) -> Outcome:
-            with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan_by_model(path, choice, progress)
-
-        return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
-
-    title = "Learn from the waiting episodes"
-    browser.forms.ask(title, lines, begin, bank=path, preview=lambda _, __: preview_learning(path))
+    path = screen.bank.path
+    _ask_for_model(
+        screen,
+        "Learn from the waiting episodes",
+        "leave it empty to learn by rules, free of charge",
+        lambda choice, progress: plan_by_model(path, choice, progress),
+        by_rules=lambda progress: extract_by_rules(path, progress),
+        preview=lambda *_: preview_learning(path),
+    )
 
 
 def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
     """Ask which model is to judge those of some episodes that have no outcome."""
-    if not screen.writable():
-        return
-    path, browser, configuration = screen.bank.path, screen.browser, screen.browser.configuration
+    if screen.writable():
+        path = screen.bank.path
+        _ask_for_model(
+            screen,
+            "Let a model judge",
+            "such as openai/gpt-4o-mini",
+            lambda choice, progress: plan_judging(path, choice, ids, progress),
+        )
+
+
+def _ask_for_model(
+    screen: BankScreen,
+    title: str,
+    hint: str,
+    plan: Callable[[ModelChoice, Progress], Outcome],
+    *,
+    by_rules: Callable[[Progress], Outcome] | None = None,
+    preview: Preview | None = None,
+) -> None:
+    """Ask which model is to do something and what it may take, and say first what it will take."""
+    browser, configuration = screen.browser, screen.browser.configuration
+    lines = (
+        FormLine("model", "Model", configuration.model or "", hint),
+        FormLine("max_cost", "Spend at most, in US dollars", hint="no limit"),
+        FormLine("concurrency", "Parallel requests", "1"),
+        FormLine("address", "Model server URL (optional)", hint="http://localhost:8000/v1"),
+    )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         if not answer["model"]:
+            if by_rules is not None:
+                return browser.work.start(NAME, by_rules, can_stop=True, retry=retry)
             with about("model"):
                 raise UsageError("enter a model to judge with")
         choice = ModelChoice.of(configuration.prompt_folders(), answer)
 
         def estimate(progress: Progress) -> Outcome:
             with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan_judging(path, choice, ids, progress)
+                return plan(choice, progress)
 
         return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
 
-    lines = _model_lines(configuration, "such as openai/gpt-4o-mini")
-    browser.forms.ask("Let a model judge", lines, begin, bank=path)
-
-
-def _model_lines(configuration: Configuration, hint: str) -> tuple[FormLine, ...]:
-    """Return which model, and what it may take."""
-    model = configuration.model or ""
-    return (
-        FormLine("model", "Model", model, hint),
-        FormLine("max_cost", "Spend at most, in US dollars", hint="no limit"),
-        FormLine("concurrency", "Parallel requests", "1"),
-        FormLine("address", "Model server URL (optional)", hint="http://localhost:8000/v1"),
-    )
+    browser.forms.ask(title, lines, begin, bank=screen.bank.path, preview=preview)
