@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from itertools import islice, takewhile
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.editing import Change
 
 
-_SAME = 4  # words of a title that repeat the parent's
 _LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
 _LEGEND_OF_RECORDS = "● record  ○ part of the one above  ✗ failure  ×n hits"
 
@@ -85,21 +84,7 @@ def _line(node: Node, above: Node | None, counts: Counts, display: Display) -> s
         marks = "△"
     fused = " ⊕" if node.consolidated else ""
     hits = f" ×{counts.hits}" if counts.hits else ""
-    return f"{node.id[:8]} {marks}{fused}{hits} {_difference(node, above, display)}"
-
-
-def _difference(node: Node, above: Node | None, display: Display) -> str:
-    """Return a node's title without its parent's words; of the same title, its first new line."""
-    title = one_line(display.of_title(node))
-    parent = one_line(display.of_title(above)) if above else ""
-    if above and title == parent:
-        known = {line for text in above.payload.values() for line in text.splitlines()}
-        lines = (line for text in node.payload.values() for line in text.splitlines())
-        new = next((each for each in lines if each not in known), title)
-        return one_line("+ " + re.sub(r"^([+*-]|\d+\.) ", "", new), 120)
-    words, others = title.split(" "), parent.split(" ")
-    same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others)))  # noqa: B905
-    return one_line(f"… {' '.join(words[same:])}" if same >= _SAME else title, 120)
+    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(display.difference(node, above), 120)}"
 
 
 def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.text import counted
+from deltamem_tui.text import counted, one_line
+
+_SAME_WORDS = 4
+"""Fewer words that begin as the parent's title do not stand in the way."""
+_LONGEST = 2_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +58,20 @@ class Display:
         name = node.payload.get(self.name, "").strip() if self.name else ""
         text = "; ".join((title or node.title).splitlines())
         return f"{name}: {text}" if name else text
+
+    def difference(self, node: Node, above: Node | None) -> str:
+        """Return a title without the parent's words; of the same title, the first new line."""
+        title = one_line(self.of_title(node)[:_LONGEST])
+        parent = one_line(self.of_title(above)[:_LONGEST]) if above else ""
+        if above and title == parent:
+            known = {line for text in above.payload.values() for line in text.splitlines()}
+            lines = (line for text in node.payload.values() for line in text.splitlines())
+            new = next((each for each in lines if each not in known), title)
+            return one_line("+ " + re.sub(r"^([+*-]|\d+\.) ", "", new[:_LONGEST]))
+        words, others = title.split(" "), parent.split(" ")
+        pairs = zip(words, others, strict=False)
+        same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
+        return f"… {' '.join(words[same:])}" if same >= _SAME_WORDS else title
 
     def level(self, node: Node) -> str:
         """Return what a node is called by its depth; else `root` or `residual`."""

@@ -60,7 +60,7 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
             await person.pilot.pause()
         go_on.set()
         await person.settle()
-        assert matches(person).lines[0].entry[0] == "look at some object under the lamp"
+        assert matches(person).lines[0].title == "look at some object under the lamp"
         assert asked == [TASK, "look at some object under the lamp"]
         assert len(threads) == 1
         assert threading.main_thread().name not in threads

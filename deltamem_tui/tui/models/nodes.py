@@ -13,32 +13,10 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
 from deltamem_tui.tui.models.sections import Section, title_of
 
-TRIGGER_CHARACTERS = 600
 NOTHING = "(empty)"
 _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
 _PREVIEW_CHARACTERS = 48
-
-
-def entry_of(tree: Tree, node: Node, display: Display) -> tuple[str, str, str]:
-    """Return what can be said of a node, the most telling first."""
-    return (*_texts(tree, node, display), node.id)
-
-
-def _texts(tree: Tree, node: Node, display: Display) -> tuple[str, str]:
-    """Return the text that is embedded, after its name if it has one, and the first of the others,
-    each on one line.
-    """
-    collection = tree.snapshot.table.nodes
-    key = collection.key if collection else next(iter(node.payload))
-    other = next((name for name in node.payload if name != key), "")
-    trigger, procedure = node.payload.get(key, ""), node.payload.get(other, "")
-    trigger = display.of_title(node, trigger) if trigger else ""
-    return _on_a_line(trigger) or NOTHING, _on_a_line(procedure)
-
-
-def _on_a_line(text: str) -> str:
-    return one_line(text[: TRIGGER_CHARACTERS * 4], TRIGGER_CHARACTERS)
 
 
 def detail(
@@ -122,22 +100,21 @@ def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
     return sections
 
 
-def subtree_preview(tree: Tree, nodes: Sequence[Node], display: Display) -> list[Section]:
+def subtree_preview(nodes: Sequence[Node], display: Display) -> list[Section]:
     """Return a subtree as an outline, cut where it becomes too long to read.
 
     The node itself is shown whole: siblings may part late, or in what to do only.
     """
     top, *below = nodes
-    trigger, procedure = _texts(tree, top, display)
-    first = f"{trigger}\n→ {one_line(procedure, _PREVIEW_CHARACTERS)}"
-    sections = [Section(f"{display.level(top)} {top.id}", first, top.label == "failure")]
-    listed = below[: _PREVIEW_NODES - 1]
+    known = {each.id: each for each in nodes}
+    texts = "\n".join(one_line(text, 400) for text in top.payload.values() if text)
+    sections = [Section(f"{display.level(top)} {top.id}", texts, top.label == "failure")]
     lines = []
-    for node in listed:
-        title = title_of(entry_of(tree, node, display), _PREVIEW_CHARACTERS, trigger)
+    for node in below[: _PREVIEW_NODES - 1]:
+        title = display.difference(node, known.get(node.parent or "")) or node.id
         indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
-        lines.append(f"{indent}{node.id} {mark}{title}")
+        lines.append(f"{indent}{node.id} {mark}{title_of(title, _PREVIEW_CHARACTERS)}")
     if len(nodes) > _PREVIEW_NODES:
         lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
     if lines:

@@ -15,10 +15,10 @@ from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import one_line
-from deltamem_tui.tui.models.nodes import entry_of
 
 CANDIDATES = 20
 _SHORT_TITLE = 40
+_LONGEST = 2_000
 NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
 
@@ -74,7 +74,7 @@ class MatchLine:
     kind: Literal["match", "runner-up", "threshold", "rule"]
     text: str = ""
     candidate: Candidate | None = None
-    entry: tuple[str, ...] = ()  # what can be said of the node, the most telling first
+    title: str = ""
 
 
 def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
@@ -85,12 +85,12 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
     """
     if found is None:
         return []
-    tree, display = bank.tree(found.collection), display_of(bank, found.collection)
+    display = display_of(bank, found.collection)
     lines = [
         MatchLine(
             "match" if found.matches(each) else "runner-up",
             candidate=each,
-            entry=entry_of(tree, each.node, display),
+            title=one_line(display.of_title(each.node)[:_LONGEST]) or each.node.id,
         )
         for each in found.candidates
     ]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -59,10 +58,9 @@ def local_time(time: str) -> str:
         return ""
 
 
-def title_of(entry: Sequence[str], width: int, above: str = "") -> str:
-    """Return the first text that `above` does not say, cut to its beginning and its end."""
-    *texts, identity = entry
-    text = cuttable(next((each for each in texts if each and each != above), identity))
+def title_of(text: str, width: int) -> str:
+    """Return a text that fits into `width` cells: its beginning and its end, as nodes part late."""
+    text = cuttable(text)
     if cell_len(text) <= width:
         return text
     tail = max(width - 1, 0) // 2

@@ -106,8 +106,8 @@ class EpisodeList(LineList):
             right = f"{doubt[: width // 2]} · {state:>7}"
         room = width - _MARK - 1 - max(len(right), _STATE if width < _NARROW else _FACTS)
         left = line_of((f" {mark} ", self.style_of(name)))
-        entry = one_line(episode.task[:2000], 300), book.ids[line]
-        left.append_text(self.mark(line_of((title_of(entry, room), None))))
+        title = one_line(episode.task[:2000], 300) or book.ids[line]
+        left.append_text(self.mark(line_of((title_of(title, room), None))))
         return columns(left, line_of((right, self.style_of("quiet"))), width)
 
     def _trajectory(self, line: int) -> Trajectory:

@@ -260,7 +260,7 @@ class NodeEditor:
             display = display_of(screen.bank, chosen.tree)
             number = counted(len(nodes), "node")
             question = f"Delete {number} of the {display.title} of {one_line(path.name, 40)}?"
-            preview = subtree_preview(shown, nodes, display)
+            preview = subtree_preview(nodes, display)
             plan = WorkPlan("deleting", question, preview, work, position=position)
             screen.browser.work.offer(plan)
 

@@ -96,7 +96,7 @@ class MatchList(LineList):
             (penalty, self.style_of("quiet")),
             (_FAILURE if failure else "", style),
         )
-        left.append_text(line_of((title_of(told.entry, width - left.cell_len), style)))
+        left.append_text(line_of((title_of(told.title, width - left.cell_len), style)))
         return left
 
 

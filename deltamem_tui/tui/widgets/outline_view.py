@@ -17,7 +17,6 @@ from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.models.nodes import entry_of
 from deltamem_tui.tui.models.outline import (
     ArrangedNodes,
     Family,
@@ -140,10 +139,9 @@ _NARROW = 34
 
 @dataclass(frozen=True, slots=True)
 class OutlineLine:
-    """A node as its line says it: its texts, its hits, and its utility if that is known."""
+    """A node with its hits, and its utility if that is known."""
 
     node: Node
-    entry: tuple[str, str, str]
     hits: int
     utility: str
 
@@ -253,9 +251,11 @@ class OutlineView(LineList):
         return columns(left, numbers, width)
 
     def _title(self, row: int, room: int) -> str:
-        parent = int(self._shown.family.parent[row])
+        """Return a node's title; below a parent, what differs from the parent's."""
+        parent, node = int(self._shown.family.parent[row]), self._line(row).node
         below = parent != NO_PARENT and self.shown_as.layered
-        return title_of(self._line(row).entry, room, self._line(parent).entry[0] if below else "")
+        title = self.shown_as.difference(node, self._line(parent).node if below else None)
+        return title_of(title or node.id, room)
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""
@@ -266,9 +266,8 @@ class OutlineView(LineList):
         if row not in self._lines:
             family = self._shown.family
             tree, node = family.tree, family.tree.node_at(row)
-            entry = entry_of(tree, node, self.shown_as)
             hits, utility = tree.counts_at(row).hits, family.utility_text(row)
-            self._lines[row] = OutlineLine(node, entry, hits, utility)
+            self._lines[row] = OutlineLine(node, hits, utility)
             if len(self._lines) > _KEPT_LINES:
                 self._lines.popitem(last=False)
         return self._lines[row]
