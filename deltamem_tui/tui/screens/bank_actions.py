@@ -201,7 +201,7 @@ def verify(browser: Browser, path: Path) -> None:
     """Check every file of a bank."""
 
     def work(progress: Progress) -> Info:
-        from deltamem_tui.bank.upkeep import verify as checks
+        from deltamem_tui.bank import verify as checks
 
         bank = Bank.open(path)
         flaws = checks.verify(bank, progress.go_on)

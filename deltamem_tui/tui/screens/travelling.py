@@ -93,7 +93,7 @@ def install(browser: Browser) -> None:
 
 def _plan_install(folder: Path, answer: FormAnswer) -> Outcome:
     """Check an archive from elsewhere, whoever made it; a folder is copied, to be written."""
-    from deltamem_tui.bank.transfer import installing
+    from deltamem_tui.bank import transfer as installing
     from deltamem_tui.memory.transfer.views import view_install
 
     with about("digest"):
@@ -120,7 +120,7 @@ def _plan_install(folder: Path, answer: FormAnswer) -> Outcome:
 
 def _copy(place: Path, name: str, folder: Path) -> BankChange:
     """Copy a bank of this machine, such as one that came with the program."""
-    from deltamem_tui.bank.transfer.package import copy_bank
+    from deltamem_tui.bank.transfer import copy_bank
 
     with about("source"):
         bank = Bank.open(place)
