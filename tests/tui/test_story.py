@@ -145,7 +145,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.press("2")
     terminal.until("2 Recall", "Type a", "f1 help")
     terminal.write(chain[0].payload["activation_condition"])
-    terminal.until("▶", "reaches the threshold")
+    terminal.until("▶", "The next, ")
     # Quit, the bank sound.
     terminal.press("Escape")
     terminal.until("q quit")  # escape and q in one breath would be alt+q
