@@ -50,6 +50,7 @@ class KeyBar(Widget):
 
     def __init__(self, scopes: Sequence[Scope]) -> None:
         super().__init__()
+        self.auto_links = False  # a key has its own colour
         self._order = [action.name for scope in scopes for action in of_scopes([scope])]
 
     def on_mount(self) -> None:
@@ -186,6 +187,7 @@ class TopBar(Widget):
 
     def __init__(self, title: str, tab: str = "") -> None:
         super().__init__()
+        self.auto_links = False
         self._title = title
         self._tab = tab
         self._bank: Bank | None = None
