@@ -111,11 +111,10 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.until("banks", "alfworld", "scienceworld", "minilm")
     terminal.press("j", "Enter")  # the first is the other bank that ships
     terminal.until("task tree · ", "env tree · ", "1 Memory")
-    # Find a node: its own words are the filter.
-    words = node.payload["activation_condition"][:40]
+    # Find a node by its id.
     terminal.press("/")
     terminal.until("f1 help")  # letters are typed now
-    terminal.write(f'"{words}" depth:{node.depth}')
+    terminal.write(f"id:{node.id[:8]} depth:{node.depth}")
     terminal.press("Enter")
     terminal.until("fit the filter", f"depth:{node.depth}", "c chain")
     terminal.press("g", *["l"] * (node.depth - 1))
