@@ -75,7 +75,7 @@ SHIPPED = (
     View("trees", ("right", "j", "j")),
     View("chain", ("c",)),
     View("keys", ("question_mark",)),
-    View("evidence", ("escape", "c", "slash", *"id:1bc7", "enter", "E")),
+    View("evidence", ("escape", "c", "slash", *"1bc7", "enter", "E")),
     View("recall", ("escape", "escape", "1", "2", ("task", TASK), ("scene", SCENE))),
 )
 """Of the bank that is shipped, in the order in which they are visited.

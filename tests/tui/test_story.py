@@ -114,7 +114,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     # Find a node by its id.
     terminal.press("/")
     terminal.until("f1 help")  # letters are typed now
-    terminal.write(f"id:{node.id[:8]} depth:{node.depth}")
+    terminal.write(f"{node.id[:8]} depth:{node.depth}")
     terminal.press("Enter")
     terminal.until("fit the filter", f"depth:{node.depth}", "c chain")
     terminal.press("g", *["l"] * (node.depth - 1))
