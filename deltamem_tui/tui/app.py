@@ -43,11 +43,7 @@ def _action_provider() -> type[Provider]:
 
 
 class DeltaMemApp(FailureKeeper):
-    """The program; it fulfils `Browser`.
-
-    `NO_COLOR` removes every colour, including the shades of grey that textual leaves: the styles
-    for terminal colours show by reverse and bold what others show by colour.
-    """
+    """The program; it fulfils `Browser`. `NO_COLOR` shows by reverse and bold what colours show."""
 
     TITLE = "DeltaMem"
     COMMANDS: ClassVar = {_action_provider}
@@ -278,11 +274,7 @@ def banks_screen(left: Path | None) -> Screen[Any]:
 
 
 def require_screen() -> None:
-    """Check that the terminal can show screens. A driver of textual's own needs none.
-
-    A terminal that calls itself dumb moves no cursor and knows no colour, so nothing could be
-    drawn there.
-    """
+    """Check that the terminal can show screens; a driver of textual's own needs none."""
     if os.environ.get("TERM") == "dumb" and "TEXTUAL_DRIVER" not in os.environ:
         raise UsageError(
             "the browser cannot be drawn on a dumb terminal",

@@ -10,20 +10,16 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.runs import questions
 from deltamem_tui.tui.core import bank_session
 from deltamem_tui.tui.core.bank_session import read_bank
-from deltamem_tui.tui.core.work import Info, Progress, WorkPlan
 from deltamem_tui.tui.jobs import episodes
 from deltamem_tui.tui.screens.memory import MemoryScreen
-from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
-from tests.tui.support import Person, add_plain, browse, small_bank, trajectory
+from tests.tui.support import Person, browse, small_bank, trajectory
 
 
 @pytest.fixture
@@ -82,52 +78,10 @@ def test_a_bank_that_opens_late_does_not_come_up_over_a_dialog(
 # Deleting
 
 
-def test_what_was_not_shown_is_not_deleted(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("D")
-        bank = Bank.open(folder / "kitchen")
-        root = next(bank.tree("task").roots())
-        add_plain(bank, "task", [born("task", root, "success", Payload("new", "new"), Origin())])
-        await person.press("y")
-        assert root.id in person.said[-1]
-        assert len(Bank.open(folder / "kitchen").tree("task")) == 7
-
-    browse(folder, story, "kitchen")
-
-
 # A node
 
 
 # Plans
-
-
-def plan(done: list[str], question: str = "Spend money?") -> WorkPlan:
-    def then(_: Progress) -> Info:
-        done.append(question)
-        return Info("spent")
-
-    return WorkPlan("asking", question, [], then, kind="estimate")
-
-
-def test_work_begun_since_does_not_make_a_plan_of_an_old_key_come_up(folder: Path) -> None:
-    done: list[str] = []
-    gate = threading.Event()
-
-    def work(_: Progress) -> WorkPlan:
-        assert gate.wait(20)
-        return plan(done)
-
-    async def story(person: Person) -> None:
-        person.app.work.start("rehearsing", work)
-        await person.pilot.press("V")
-        gate.set()
-        await person.settle()
-        assert not isinstance(person.app.screen, ReadingDialog)
-        await person.press("y")
-        assert done == []
-        assert person.app.work.plan is not None
-
-    browse(folder, story, "kitchen")
 
 
 def test_an_estimate_names_its_bank_and_what_came_since_is_not_paid_for(

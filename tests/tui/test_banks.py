@@ -53,14 +53,6 @@ def names(person: Person) -> list[str]:
     return [bank.place.name for bank in person.app.screen.query_one(BankList).banks]
 
 
-def test_an_empty_folder_says_what_to_do(tmp_path: Path) -> None:
-    async def story(person: Person) -> None:
-        assert names(person) == []
-        assert "n make an empty bank" in " ".join(person.screen.split())
-
-    browse(tmp_path / "none", story)
-
-
 def under_cursor(person: Person) -> str:
     bank = person.app.screen.query_one(BankList).bank
     assert bank is not None
@@ -90,20 +82,6 @@ def test_the_cursor_is_on_a_bank_that_was_just_made(folder: Path) -> None:
         assert under_cursor(person) == "kitchen", "from then on it stays where it is put"
 
     browse(folder, story)
-
-
-def test_a_new_bank_that_cannot_be(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        for name in ("../elsewhere/[x]", "below/lab", str(folder / "lab")):
-            await person.press("n")
-            await person.write(name)
-            await person.press("enter")
-            assert "cannot be the name of a bank" in person.said[-1]
-        await person.press("escape")
-        assert isinstance(person.app.screen, BanksScreen)
-
-    browse(folder, story)
-    assert [each.name for each in folder.iterdir()] == ["kitchen"]
 
 
 def test_freeze_verify_and_unfreeze(folder: Path) -> None:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.tui.screens import memory
 from tests.tui.support import Person, browse
 
@@ -16,15 +15,8 @@ FILTERS = {
     "kind:residual depth:2": 2,
     "hits:>3": 1,
     "is:never-recalled": 5,
-    "recalls:>0 recalls:<6": 1,
-    "recalls:>0 -recalls:>4": 0,
-    "recalls:>4 hits:4": 1,
-    "recalls:<5": 5,
-    "recalls:<1": 5,
-    "is:consolidated": 0,
     "kind:root label:success": 2,
     "is:due": 1,
-    "depth:>1 depth:<3": 2,
     "depth:<3 depth:>1 label:failure": 0,
     "depth:>1 label:failure": 1,
     "object heat": 3,
@@ -129,31 +121,3 @@ def test_a_filter_that_cannot_be_read_says_so_while_it_is_typed_and_counts_nothi
         assert "1 fit the filter" in person.screen, "what it is filtered by counts again"
 
     browse(folder, story, "kitchen", size=size)
-
-
-def test_the_empty_line_says_what_a_filter_can_be(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("slash")
-        for named in ("the beginning of a node's id", "label:failure", "is:due"):
-            assert named in words(person)
-        await person.write("lamp")
-        assert "is:due" not in person.screen
-        await person.write("")
-        assert "is:due" in person.screen
-        await person.press("escape")
-        assert "is:due" not in person.screen
-
-    browse(folder, story, "kitchen", size=(60, 20))
-
-
-def test_a_node_is_found_by_its_id(folder: Path) -> None:
-    wanted = list(Bank.open(folder / "kitchen").tree("task"))[2]
-
-    async def story(person: Person) -> None:
-        await person.press("slash")
-        await person.write(wanted.id[:8])
-        await person.press("enter", "G")
-        assert person.node.id == wanted.id
-        assert "1 fit the filter" in person.screen
-
-    browse(folder, story, "kitchen")

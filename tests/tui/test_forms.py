@@ -18,7 +18,6 @@ from deltamem_tui.tui.core.notes import in_words, remedies
 from deltamem_tui.tui.core.work import BankChange, WorkPlan
 from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens import learning
-from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog, Choices
 from tests.memory import flat_method
 from tests.tui.support import Person, browse
@@ -59,21 +58,6 @@ def test_a_bank_whose_embedder_is_not_there_is_asked_for_again(folder: Path) -> 
     settings = Configuration(embedder="./no-such-model")
     browse(folder, story, size=(80, 24), configuration=settings)
     assert Bank.open(folder / "lab").manifest.description == "for the lab"
-
-
-def test_what_fails_when_it_is_done_is_asked_for_again_too(folder: Path, tmp_path: Path) -> None:
-    (tmp_path / "no-folder").write_text("a file")
-    file = tmp_path / "no-folder" / "x.deltamem"
-
-    async def story(person: Person) -> None:
-        await person.press("X")
-        await fill(person, out=str(file), builder="me")
-        assert isinstance(person.app.screen, ReadingDialog)
-        await person.press("y")
-        assert filled(person) == {"out": str(file), "builder": "me"}
-        assert "no-folder" in reason(person)
-
-    browse(folder, story)
 
 
 @pytest.mark.one_in(3)

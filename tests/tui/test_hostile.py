@@ -268,14 +268,3 @@ def test_its_scores_are_shown_and_lead_to_its_nodes(hostile: Path) -> None:
         assert_harmless(person.screen)
 
     browse(hostile, story, "stranger", size=(120, 40))
-
-
-def test_the_recall_lab_takes_hostile_questions(hostile: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("2")
-        for text in (*TEXTS[:10], "[/x]" * 50):
-            person.app.screen.query_one("#task", Input).value = text
-            await person.settle()
-            assert_harmless(person.screen)
-
-    browse(hostile, story, "stranger")

@@ -13,7 +13,7 @@ from deltamem_tui.memory.episodes.outcomes import with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.tui.screens.episodes import EpisodeList, EpisodesScreen
+from deltamem_tui.tui.screens.episodes import EpisodeList
 from tests.tui.support import (
     LEARNT,
     UNSAID,
@@ -77,20 +77,6 @@ def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(folder:
     bank = Bank.open(folder / "kitchen")
     assert bank.episodes.state(LEARNT.id) == EpisodeState.WAITING
     assert from_record(bank.episodes.record(LEARNT.id) or {}).outcome.success is False
-
-
-def test_nothing_is_written_to_a_frozen_bank(folder: Path) -> None:
-    Bank.open(folder / "kitchen").freeze()
-
-    async def story(person: Person) -> None:
-        await person.press("3")
-        for number, key in enumerate(("S", "F", "i", "L"), start=1):
-            await person.press(key)
-            assert len(person.said) == number
-            assert "the bank is frozen" in person.said[-1]
-            assert isinstance(person.app.screen, EpisodesScreen)
-
-    browse(folder, story, "kitchen")
 
 
 def test_all_that_a_filter_shows_are_judged_at_once(folder: Path) -> None:

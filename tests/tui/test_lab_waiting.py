@@ -66,20 +66,3 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
         assert threading.main_thread().name not in threads
 
     browse(folder, story, "kitchen")
-
-
-def test_an_embedder_that_cannot_be_loaded_is_told(folder: Path) -> None:
-    import json
-
-    manifest = folder / "kitchen" / "bank.json"
-    record = json.loads(manifest.read_text())
-    record["embedder"]["model"] = "/no/such/model"
-    manifest.write_text(json.dumps(record))
-
-    async def story(person: Person) -> None:
-        await person.press("2")
-        await person.write(TASK)
-        assert "/no/such/model" in person.said[-1]
-        assert "No answer" in person.screen
-
-    browse(folder, story, "kitchen")

@@ -72,16 +72,6 @@ def test_a_note_that_is_too_long_says_where_all_of_it_is(
     browse(folder, story, "kitchen", size=size)
 
 
-def test_a_note_is_no_markup(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        person.app.notify("[/x] [bold]as it is[/bold]\x1b]52;c;eA==\x07", severity="warning")
-        await person.settle()
-        assert "! [/x] [bold]as it is[/bold]" in person.screen
-        assert "\x1b" not in person.screen
-
-    browse(folder, story, "kitchen")
-
-
 def test_a_bank_that_is_taken_away_or_replaced_ends_nothing(folder: Path) -> None:
     bank, other = folder / "kitchen", folder.parent / "other"
     shutil.copytree(bank, other)

@@ -15,7 +15,6 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.trajectory.model import Step
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
-from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.lab import TASK, context, matches, why
@@ -71,20 +70,6 @@ def test_a_threshold_above_the_best_score_means_a_new_root(folder: Path) -> None
             assert matches(person).lines[0].kind == "threshold"
         await try_threshold(person, "0,2")
         assert matches(person).lines[0].kind == "match"
-
-    browse(folder, story, "kitchen")
-
-
-def test_enter_on_a_match_shows_it_in_its_tree(folder: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("2")
-        await person.write("heat some object with a broken microwave")
-        await person.press("enter")
-        chosen = matches(person).node
-        await person.press("enter")
-        assert isinstance(person.app.screen, MemoryScreen)
-        assert person.node == chosen
-        assert person.node.depth == 2
 
     browse(folder, story, "kitchen")
 

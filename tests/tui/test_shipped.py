@@ -68,14 +68,6 @@ def test_nothing_in_it_is_changed(folder: Path, shipped: Path) -> None:
     assert contents(shipped) == before
 
 
-def test_in_a_checkout_it_is_ones_own(folder: Path, shipped: Path) -> None:
-    async def story(person: Person) -> None:
-        await person.press("F")
-        assert "is a failure now" in person.said[-1]
-
-    browse(shipped.parent, story, "kitchen")
-
-
 def test_a_copy_of_it_can_be_written(folder: Path, shipped: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("i")

@@ -107,15 +107,3 @@ def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
     browse(folder, story, size=(120, 40))
     assert len(Bank.open(folder / "kitchen").tree("task")) == 7
     assert verify(Bank.open(folder / "kitchen")) == []
-
-
-def test_a_frozen_bank_takes_nothing_in(folder: Path) -> None:
-    shutil.copytree(folder / "kitchen", folder / "other")
-    Bank.open(folder / "kitchen").freeze()
-
-    async def story(person: Person) -> None:
-        await person.press("M")
-        await fill(person)
-        assert "frozen" in person.said[-1]
-
-    browse(folder, story)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +13,6 @@ from textual.widgets import Input
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import UsageError
 from deltamem_tui.tui.core.work import BankChange, Info, Progress, WorkPlan, report_unfinished
-from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.widgets.bars import WorkBar
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
@@ -182,28 +180,3 @@ def test_what_became_of_work_is_told_on_the_bare_terminal(
     work.over.set()
     report_unfinished(work, told.append)
     assert told == [words]
-
-
-class Listening(Progress):
-    """Work that remembers how far it said it was."""
-
-    def __init__(self) -> None:
-        super().__init__("importing", can_stop=True)
-        self.heard: list[tuple[int, int | None]] = []
-
-    def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
-        assert note == "bytes read"
-        self.heard.append((steps, total))
-
-
-def test_an_import_knows_how_much_there_is_and_so_how_long_it_will_take(
-    folder: Path, tmp_path: Path
-) -> None:
-    log = tmp_path / "runs.jsonl"
-    episode = {"task": "wash the pan", "steps": [{"action": "wash", "observation": "Clean."}]}
-    log.write_text("".join(f"{json.dumps({**episode, 'id': str(n)})}\n" for n in range(20)))
-    work = Listening()
-    import_logs(folder / "kitchen", str(log), "", work)
-    size = log.stat().st_size
-    assert {total for _, total in work.heard} == {size}
-    assert sum(done for done, _ in work.heard) == size

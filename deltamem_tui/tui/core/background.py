@@ -1,8 +1,4 @@
-"""Threads beside the screen, and what screens look up in them.
-
-The threads are this module's own. Textual waits for its pool when the program ends, however
-long an embedder still loads; nothing waits for these.
-"""
+"""Threads beside the screen, and what screens look up in them. Nothing waits for them."""
 
 from __future__ import annotations
 
@@ -62,11 +58,7 @@ def look_up(
 
 
 class Inquiry:
-    """A screen's facts about a bank, found again whenever the bank is written.
-
-    A bank may be written more often than it can be looked through. So an inquiry that has begun
-    is finished and shown, and then made once more for all that was written meanwhile.
-    """
+    """Facts about a bank: what has begun is finished, then asked anew for what was written."""
 
     def __init__(self, owner: Screen[Any], name: str) -> None:
         self._owner = owner

@@ -54,7 +54,7 @@ class OpenBank:
 
     @property
     def first_screen(self) -> str:
-        """The screen that it opens on: of a bank without nodes, where it gets them."""
+        """Return a screen of the bank that was named; the list of banks if it cannot be read."""
         has_nodes = any(map(len, self.bank.trees.values()))
         return self.left.screen if has_nodes else "episodes"
 
@@ -65,10 +65,7 @@ class OpenBank:
             follow()
 
     def was_written(self) -> bool:
-        """Return whether another process wrote the bank since this was last asked.
-
-        A bank that cannot be read is reported once, not every second.
-        """
+        """Return whether another process wrote the bank since this was last asked."""
         if self.is_closed or (stamp := stamp_of(self.path)) == self._stamp:
             return False
         self._stamp = stamp
@@ -146,10 +143,7 @@ class BankSession:
         return self.home.bank
 
     def first_screen(self) -> Screen[Any]:
-        """Return a screen of the bank that was named; the list of banks if it cannot be read.
-
-        It is read before anything is drawn: to draw a screen without it would take longer.
-        """
+        """Return a screen of the bank that was named; the list of banks if it cannot be read."""
         if self._named is None:
             return self._list_screen(None)
         try:

@@ -1,8 +1,4 @@
-"""Forms that the user fills in; an answer is kept until its work has been done.
-
-If it fails, the dialog comes back filled in, with the reason, in front of a user who has waited.
-A user who went on meanwhile, or declined the plan, finds it filled in when they open it again.
-"""
+"""Forms that the user fills in; one whose work fails comes back filled in, with the reason."""
 
 from __future__ import annotations
 
@@ -24,26 +20,15 @@ Begin = Callable[[FormAnswer, Retry], object]
 
 @dataclass(frozen=True, slots=True)
 class FormLine:
-    """A line to fill in.
-
-    Attributes:
-        name: What the answer is called.
-        label: What is asked.
-        value: What stands there at first.
-        hint: An example or the choices, shown while it is empty.
-        tick: Whether it is a box to tick instead; its answer is `yes` or empty.
-        choices: What one of is chosen instead, and what each is; its answer is the one chosen.
-            A second line is shown of the one that is chosen.
-        path: Whether it is a path, which is completed.
-    """
+    """A line to fill in."""
 
     name: str
     label: str
-    value: str = ""
-    hint: str = ""
-    tick: bool = False
-    choices: Mapping[str, str] = field(default_factory=dict)
-    path: bool = False
+    value: str = ""  # what stands there at first
+    hint: str = ""  # shown while it is empty
+    tick: bool = False  # a box to tick: its answer is `yes` or empty
+    choices: Mapping[str, str] = field(default_factory=dict)  # what each is; one is chosen
+    path: bool = False  # it is completed
 
 
 Preview = Callable[[FormAnswer, Callable[[], bool]], Sequence[str]]

@@ -40,9 +40,7 @@ def _folder() -> Path:
 
 
 def load(bank: Path) -> BankState:
-    """Return how a bank was left. A state that cannot be read is like none: it is only a
-    convenience.
-    """
+    """Return how a bank was left; a state that cannot be read is like none."""
     try:
         text = state_file(bank).read_bytes()
         return json.decode(text, type=BankState) if len(text) <= _SIZE_LIMIT else BankState()

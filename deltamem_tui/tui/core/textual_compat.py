@@ -1,7 +1,4 @@
-"""The places where the browser reaches behind textual's public face.
-
-All of them are here, so that a new version of textual has one module to be read against.
-"""
+"""The places where the browser reaches behind textual's public face."""
 
 from __future__ import annotations
 

@@ -26,11 +26,7 @@ class WorkStoppedError(DeltaMemError):
 
 
 class Progress:
-    """A piece of work that goes on in a thread, and how far it is.
-
-    Textual's own way to cancel does not suit: it drops a thread that has not begun or still has
-    something to report, and its error with it.
-    """
+    """A piece of work in a thread, and how far it is."""
 
     def __init__(
         self,
@@ -337,9 +333,7 @@ class Work:
             self._publish()
 
     def may_leave(self) -> bool:
-        """Return whether the user may leave now; with work going on, only when asked a second
-        time.
-        """
+        """Return whether the user may leave now; while work goes on, only the second time."""
         work = self._progress
         if work is None:
             return True

@@ -85,10 +85,7 @@ def _origin(node: Node, missing: Collection[str]) -> str:
 
 
 def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
-    """Return a chain, an entry a section, in which what the entries above say gives way.
-
-    Copied or read in the pager it is whole.
-    """
+    """Return a chain, an entry a section, in which what the entries above say gives way."""
     from deltamem_tui.memory.context import chain_entries
 
     sections, above = list[Section](), list[str]()
@@ -101,10 +98,7 @@ def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
 
 
 def subtree_preview(nodes: Sequence[Node], display: Display) -> list[Section]:
-    """Return a subtree as an outline, cut where it becomes too long to read.
-
-    The node itself is shown whole: siblings may part late, or in what to do only.
-    """
+    """Return a subtree as an outline, its root whole, cut where it becomes too long to read."""
     top, *below = nodes
     known = {each.id: each for each in nodes}
     texts = "\n".join(one_line(text, 400) for text in top.payload.values() if text)

@@ -1,8 +1,4 @@
-"""An outline: which node of a tree stands on which line.
-
-The lines are a flat array of rows; a node is parsed only when its line is drawn. So a tree of
-100,000 nodes opens without building one object a node.
-"""
+"""An outline: which node is on which line; a node is parsed when its line is drawn."""
 
 from __future__ import annotations
 

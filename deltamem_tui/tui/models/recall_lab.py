@@ -37,11 +37,7 @@ class LabQuestion:
 
 
 class LabEmbedder:
-    """The embedder of the bank that is asked: to change a number embeds nothing anew.
-
-    A bank that is given another embedder, while it is looked at, has its questions embedded
-    anew: to mix the two would score nonsense.
-    """
+    """The embedder of the bank that is asked: to change a number embeds nothing anew."""
 
     def __init__(self) -> None:
         self._card: EmbedderCard | None = None
@@ -78,11 +74,7 @@ class MatchLine:
 
 
 def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
-    """Return a collection's candidates, best first, and the threshold where it stands among them.
-
-    Those of another rule come first, and below them a line that says which it is: their scores
-    are not compared with the threshold.
-    """
+    """Return the candidates, best first, and a line for the threshold or another rule."""
     if found is None:
         return []
     display = display_of(bank, found.collection)

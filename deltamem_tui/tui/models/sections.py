@@ -43,10 +43,7 @@ def plain(sections: list[Section]) -> str:
 
 
 def cuttable(text: str) -> str:
-    """Return the text with one joiner where there are several, which join no more than one does.
-
-    The terminal library cannot cut a line that begins with two of them: it divides by zero.
-    """
+    """Return the text with one joiner for several: the terminal library fails at those."""
     return _JOINERS.sub("\u200d", text)
 
 

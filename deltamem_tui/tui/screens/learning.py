@@ -62,9 +62,7 @@ def ask_for_logs(screen: BankScreen) -> None:
 
 
 def _place(typed: str) -> str:
-    """Return where what was typed lies; `-` is a file here, since standard input is the
-    keyboard.
-    """
+    """Return the path that was typed; `-` is a file here, since standard input is the keyboard."""
     return "./-" if typed == "-" else str(Path(typed).expanduser()) if typed else ""
 
 

@@ -102,11 +102,7 @@ class MemoryScreen(BankScreen):
     # The outlines
 
     def bank_changed(self) -> None:
-        """Arranges the outlines of what the bank holds now.
-
-        Without a filter the first time takes so little that no thread is asked: the outlines are
-        there when the screen is first drawn.
-        """
+        """Arrange the outlines; the first time at once, so that they are there when first drawn."""
         if self.shown.outline is None and self.list_filter.arrangement.wanted.empty:
             with contextlib.suppress(DeltaMemError):  # what is wrong is reported by the thread
                 arranged = self._find(self.list_filter.arrangement)(lambda: False)

@@ -1,8 +1,4 @@
-"""A user's changes to a bank's trees.
-
-Each change is one commit by a handle of its own: an action of the screen, the question it may
-need, a job that calls `memory.editing`. On a frozen bank it is refused before anything is asked.
-"""
+"""A user's changes to a bank's trees: each is one commit, and refused early on a frozen bank."""
 
 from __future__ import annotations
 

@@ -117,10 +117,7 @@ def _stays(binding: Binding) -> bool:
 
 
 class NoteBar(Static):
-    """A note in the place of the keys. It takes room of its own, so nothing is hidden by it.
-
-    One that is too long for it says how the rest can be read. A click shows it, too.
-    """
+    """A note in the place of the keys; one that is too long says how the rest can be read."""
 
     DEFAULT_CSS = """
     NoteBar {
@@ -220,10 +217,7 @@ class TopBar(Widget):
 
 
 class WorkBar(Widget):
-    """The work under way, how far it is, and how to stop it; or a plan that waits.
-
-    It is not there when nothing goes on and nothing waits.
-    """
+    """The work under way, how far it is, and how to stop it; or a plan that waits."""
 
     DEFAULT_CSS = """
     WorkBar { height: 1; display: none; background: $boost; color: $text; }

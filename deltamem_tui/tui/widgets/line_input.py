@@ -11,10 +11,7 @@ _TYPED = frozenset({"slash", "minus", "plus"})
 
 
 class LineInput(Input):
-    """A line that keeps control characters out, and whose cursor does not blink.
-
-    A blinking one would send to the terminal for ever, also over a slow line.
-    """
+    """A line that keeps control characters out, and whose cursor does not blink."""
 
     def on_mount(self) -> None:
         self.cursor_blink = False
