@@ -39,7 +39,7 @@ _LEARNING = """log ──import──▶ episode ──learn──▶ node
 An episode is one attempt at one task: its steps, and how it ended. \
 If it matches a node, it is learnt as a residual below the match. \
 If it matches none, it becomes a root. Thresholds that are too high \
-make everything a root; propose others in the report.
+make everything a root; try others on the recall screen.
 
 Other methods keep flat lists of procedures, lessons or workflows: \
 their nodes are not roots and residuals, the rest is the same."""

@@ -1,4 +1,4 @@
-"""Recall: what an agent would be told, why, and what would become of an episode like this."""
+"""Recall: what an agent would be told, and why."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ class RecallScreen(BankScreen):
         key = self.browser.key_of
         words = (
             f"Type a task ({key('ask_task')}), a scene (tab) or both: you see which nodes match, "
-            "why, what an agent would be told, and what an episode like this would become."
+            "why, and what an agent would be told."
         )
         words += (
             f"\n\n{key('numbers')} tries other parameters, {key('raise_number')} and "
