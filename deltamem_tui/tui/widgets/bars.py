@@ -43,6 +43,7 @@ class KeyBar(Widget):
         & > .keys--key { color: $footer-key-foreground; text-style: bold; }
         &:ansi { background: ansi_default; color: ansi_default; }
         &:ansi > .keys--key { color: ansi_cyan; text-style: bold; }
+        &:ansi:light > .keys--key { color: ansi_blue; }
     }
     """
 

@@ -189,6 +189,7 @@ class TextPane(ScrollView, can_focus=True):
         & > .pane--new { color: $text-success; }
         & > .pane--found { background: $warning-muted; color: $text-warning; text-style: bold; }
         &:ansi > .pane--title { color: ansi_cyan; text-style: bold; }
+        &:ansi:light > .pane--title { color: ansi_blue; }
         &:ansi > .pane--current { color: ansi_cyan; text-style: bold reverse; }
         &:ansi > .pane--warning { color: ansi_red; text-style: bold; }
         &:ansi > .pane--new { color: ansi_green; }
