@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from benchmarks.terminal import Terminal
 
+from benchmarks.terminal import Terminal
 from tests.tui.support import NODE_SHOWN
 from tests.tui.test_hostile import hostile
 
