@@ -9,7 +9,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui import create_bank, learn
-from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import change_settings
@@ -17,7 +16,6 @@ from deltamem_tui.memory.policies import (
     POLICIES,
     Policy,
     admitted_by,
-    policy_named,
 )
 from deltamem_tui.memory.runs.learning import candidates
 from deltamem_tui.memory.settings import assigned
@@ -56,13 +54,6 @@ def test_each_policy_takes_its_sources(policy: Policy, sources: set[str], succes
 def test_an_unknown_end_is_never_admitted(outcome: Outcome) -> None:
     nobody = Outcome(None, outcome.reward, outcome.source)
     assert not any(admitted_by(policy, nobody) for policy in POLICIES)
-
-
-def test_a_policy_goes_by_its_name() -> None:
-    assert [policy_named(name) for name in POLICIES] == list(POLICIES)
-    assert policy_named(None) == "strict"
-    with pytest.raises(UsageError, match=r"'judge' \(one of none, all"):
-        policy_named("judge")
 
 
 def test_by_coarse_an_episode_is_learnt_as_the_judge_says_and_kept_as_the_log_does(

@@ -96,22 +96,12 @@ def test_two_of_them_are_compared_and_merged(program: Program) -> None:
     assert program("verify", "both").code == 0
 
 
-def test_a_bank_of_another_method_is_not_merged(program: Program) -> None:
-    program("init", "trees", "--embedder", "hashing")
-    assert program("merge", "kitchen", "trees", "-o", "both").code != 0
-
-
 def test_a_person_edits_its_notes(program: Program) -> None:
     bank = Bank.open(program.bank)
     node = next(iter(bank.tree(NOTES)))
     change = editing.edit(bank, NOTES, node, {**node.payload, "advice": "eat it"})
     assert change.nodes[0].payload["advice"] == "eat it"
     assert editing.undo(bank).nodes[0].payload == node.payload
-
-
-def test_maintenance_and_calibration_have_nothing_to_do(program: Program) -> None:
-    assert program.json("consolidate", "kitchen", "--extractor", "rules").data["chains"] == []
-    assert "has no thresholds" in program("calibrate", "kitchen").error
 
 
 def test_a_bank_whose_method_is_not_here_says_so(program: Program) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from msgspec import Meta
 
@@ -12,7 +12,11 @@ from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
 from deltamem_tui.memory.settings import Settings
 
-_HERE = "deltamem_tui.memory.flat"
+
+def _functions(module: str, names: str) -> dict[str, Any]:
+    return {name: late(f"deltamem_tui.memory.flat.{module}:{name}") for name in names.split()}
+
+
 _Count = Annotated[int, Meta(ge=1, le=100, description="a number from 1 to 100")]
 NEAREST = "nearest"
 """The rule of a recall by similarity."""
@@ -95,10 +99,7 @@ MEMP = Method(
         ADJUST: PromptUse(PROCEDURES, OF_AN_EPISODE, ("diagnosis", "script"), label="failure"),
     },
     settings=MempNumbers,
-    recall=late(f"{_HERE}.memp:recall"),
-    rank=late(f"{_HERE}.memp:rank"),
-    plan=late(f"{_HERE}.memp:plan"),
-    write_by_rules=late(f"{_HERE}.memp:write_by_rules"),
+    **_functions("memp", "recall rank plan write_by_rules"),
 )
 
 # AWM: all nodes of a kind of task have the kind as their key.
@@ -150,9 +151,7 @@ AWM = Method(
         )
     },
     settings=Settings,
-    recall=late(f"{_HERE}.awm:recall"),
-    plan=late(f"{_HERE}.awm:plan"),
-    write_by_rules=late(f"{_HERE}.awm:write_by_rules"),
+    **_functions("awm", "recall plan write_by_rules"),
 )
 
 # ReasoningBank: an episode becomes an entry, found by its task, of up to three lessons.
@@ -206,10 +205,7 @@ REASONINGBANK = Method(
         CONTRAST: PromptUse(LESSONS, OF_AN_EPISODE | {TRIALS}, FIELDS, items=5),
     },
     settings=ReasoningBankSettings,
-    recall=late(f"{_HERE}.reasoningbank:recall"),
-    rank=late(f"{_HERE}.reasoningbank:rank"),
-    plan=late(f"{_HERE}.reasoningbank:plan"),
-    write_by_rules=late(f"{_HERE}.reasoningbank:write_by_rules"),
+    **_functions("reasoningbank", "recall rank plan write_by_rules"),
 )
 
 # Synapse: a success is kept as the dialogue that solved its task.
@@ -250,7 +246,5 @@ SYNAPSE = Method(
     ranking="the k nearest exemplars are recalled, as many as the budget holds",
     rules={NEAREST: "a score is the similarity of the tasks"},
     settings=SynapseNumbers,
-    recall=late(f"{_HERE}.synapse:recall"),
-    rank=late(f"{_HERE}.synapse:rank"),
-    plan=late(f"{_HERE}.synapse:plan"),
+    **_functions("synapse", "recall rank plan"),
 )

@@ -105,16 +105,14 @@ def _entries(domain: str, task: str, lessons: Sequence[Node]) -> list[str]:
 
 
 def _entry(lesson: Node, names: Mapping[str, str]) -> str:
-    texts = {name: fenced(filled(text, names)) for name, text in lesson.payload.items()}
-    display = REASONINGBANK.display[LESSONS]
-    warning = f" ({display.warning})" if lesson.label == "failure" else ""
+    description, title, content = (fenced(filled(lesson.payload[each], names)) for each in FIELDS)
+    warning = " (learnt from a failure)" if lesson.label == "failure" else ""
+    gap = "\n" if "\n" in content else " "
     lines = [
-        f"### Lesson{warning}: {one_line(texts['title'])}".removesuffix(": "),
-        f"{display.label('description')}: {one_line(texts['description'])}",
+        f"### Lesson{warning}: {one_line(title)}".removesuffix(": "),
+        f"When: {one_line(description)}",
+        *([f"Do:{gap}{content}"] if content else []),
     ]
-    if content := texts["content"]:
-        gap = "\n" if "\n" in content else " "
-        lines.append(f"{display.label('content')}:{gap}{content}")
     return "\n".join(lines)
 
 

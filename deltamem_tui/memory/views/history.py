@@ -20,12 +20,7 @@ _MOST_TOKENS = 2**53
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """An episode that waits because it could not be learnt.
-
-    Attributes:
-        reason: Why, in one line.
-        time: When it was last tried, in UTC.
-    """
+    """An episode that waits because it could not be learnt: why, and when it was last tried."""
 
     trajectory: str
     reason: str
@@ -34,12 +29,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """A bank's past.
-
-    Attributes:
-        usage: What all questions took, also those whose answers were not used.
-        refused: The waiting episodes that could not be learnt, in the order of their last try.
-    """
+    """What all questions took, used or not, and the episodes that wait, the last tried last."""
 
     usage: Usage
     refused: tuple[Refused, ...]
@@ -75,9 +65,7 @@ def _usage_in(record: object) -> Usage:
 
 
 def _natural(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int):
-        return 0
-    return value if 0 <= value <= _MOST_TOKENS else 0
+    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
 
 
 def _dollars(value: object) -> float | None:

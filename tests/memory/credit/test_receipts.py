@@ -8,10 +8,8 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui import create_bank, learn, recall
-from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import RecordError, UsageError
-from deltamem_tui.memory.credit.credit import append_receipt, unknown_nodes
-from deltamem_tui.memory.editing import delete
+from deltamem_tui.errors import RecordError
+from deltamem_tui.memory.credit.credit import append_receipt
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.methods import names
@@ -51,12 +49,6 @@ def test_every_method_names_what_it_showed_and_is_not_written(tmp_path: Path, me
     )
     assert found.receipt == recall(bank, asked.task, asked.environment).receipt
     assert {path.name: path.read_bytes() for path in bank.path.iterdir()} == before
-
-
-def test_a_recall_that_shows_nothing_says_so(tmp_path: Path) -> None:
-    found = recall(create_bank(tmp_path / "bank", embedder="hashing"), "heat the egg")
-    assert found.receipt is not None
-    assert found.receipt.entries == ()
 
 
 def test_an_episode_brings_its_receipts_along(tmp_path: Path) -> None:
@@ -107,37 +99,3 @@ def test_an_import_joins_receipts_by_name_and_by_task(tmp_path: Path) -> None:
     assert report.receipts.unclear == {twice.id}
     assert report.receipts.shared == {by_task.id}
     assert (report.receipts_added, report.shown["nodes"], report.shown["unknown"]) == (3, 3, 3)
-
-
-def test_an_episode_that_the_bank_has_gets_its_receipt_later(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing")
-    learn(bank, did("heat the egg"))
-    shown = recall(bank, "heat the egg").receipt
-    assert shown is not None
-    (kept := tmp_path / "kept").mkdir()
-    append_receipt(kept / "receipts.jsonl", shown)
-    for added, path in ((1, kept), (0, kept / "receipts.jsonl")):
-        given = read_receipts(str(path))
-        report = take_in(bank, [did("heat the egg", success=True)], receipts=given)
-        assert (report.receipts_added, report.count("duplicate")) == (added, 1)
-    assert (found := episode(bank, did("heat the egg").id)) is not None
-    assert (found.receipts, found.outcome.success) == ((shown,), True)
-
-
-def test_deleted_nodes_and_those_of_other_banks_are_told(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing")
-    learn(bank, did("heat the egg"))
-    shown = recall(bank, "heat the egg").receipt
-    assert shown is not None
-    assert unknown_nodes(bank, shown) == []
-    for each in shown.entries:
-        delete(bank, each.collection, bank.tree(each.collection).node(each.node))
-    assert unknown_nodes(Bank.open(bank.path), shown) == list(shown.entries)
-    foreign = Receipt("0" * 16, "1" * 16, 4, (ShownNode("workflows", "2" * 16),))
-    assert unknown_nodes(bank, foreign) == list(foreign.entries)
-
-
-def test_a_file_that_holds_something_else_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "log.jsonl").write_text(json.dumps(to_record(did("heat the egg"))) + "\n")
-    with pytest.raises(UsageError, match="not a file of receipts"):
-        read_receipts(str(tmp_path / "log.jsonl"))

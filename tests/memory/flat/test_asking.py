@@ -133,15 +133,6 @@ def test_workflows_are_induced_from_all_solved_tasks_of_the_kind(
     assert (PROMPTS / domain / "_awm_example.md").read_text("utf-8").strip() in prompt
 
 
-def test_a_kind_is_asked_for_where_the_rules_know_none(tmp_path: Path, server: ModelServer) -> None:
-    bank = awm.new_bank(tmp_path / "bank")
-    server.answer('{"kind": "clean dishes"}', workflows(WAY))
-    episode = replace(EPISODE, domain="generic", task="Do the dishes, please.")
-    calls = learn(bank, episode, asking(server, "awm", "generic")).calls
-    assert [call.purpose for call in calls] == ["classify", "induce"]
-    assert next(iter(bank.tree(WORKFLOWS))).payload["group"] == "clean dishes"
-
-
 # ReasoningBank
 
 

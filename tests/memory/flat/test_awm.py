@@ -77,17 +77,6 @@ def test_tasks_stand_beside_their_own_actions(tmp_path: Path) -> None:
         assert text.partition("\n")[0].removeprefix("Task: a ") in text.partition("store the ")[2]
 
 
-def test_a_task_counts_once_and_memory_does_not_flicker(tmp_path: Path) -> None:
-    """The released code draws one trajectory a template without a seed, and overwrites."""
-    bank, writer = new_bank(tmp_path / "bank"), Inducer([WASH, FULL])
-    teach(bank, attempt("a cup", *FULL), writer)
-    before = list(bank.tree(WORKFLOWS))
-    assert teach(bank, attempt("A  CUP", *WASH, number=1), writer).decision == "skip"
-    assert teach(bank, attempt("a pan", *FULL, number=2), writer).decision == "keep"
-    assert list(bank.tree(WORKFLOWS)) == before
-    assert len(writer.given) == 2
-
-
 @pytest.mark.parametrize("answer", [None, (), [("wash it",)]])
 def test_an_empty_answer_wipes_nothing_and_the_next_success_is_induced_with_it(
     tmp_path: Path, answer: list[tuple[str, ...]] | None
@@ -107,7 +96,7 @@ def induced(*ways: str) -> list[str]:
     return [", ".join(actions_in(each["steps"])) for each in found]
 
 
-def test_rules_find_what_recurs_and_with_one_task_its_way() -> None:
+def test_rules_find_what_recurs_to_its_last_step_and_with_one_task_its_way() -> None:
     ways = ["1. wash\n2. dry\n3. store", "1. fetch\n2. wash\n3. dry"]
     assert induced(*ways) == ["wash, dry"]
     assert induced(*ways, "1. sing") == ["wash, dry"]
@@ -269,7 +258,3 @@ def test_what_is_chosen_saves_most_and_overlaps_at_most_by_half(ways: list[Steps
     for one, other in combinations(kept, 2):
         longest = max(map(len, runs(one) & runs(other)), default=0)
         assert 2 * longest <= min(len(one), len(other))
-
-
-def test_a_last_step_stays_though_something_lies_before_it() -> None:
-    assert chosen([tuple("abcz"), tuple("abcxz"), tuple("yabcz")])[0] == tuple("abcz")

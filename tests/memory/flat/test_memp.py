@@ -19,11 +19,8 @@ from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.flat import memp as rules
 from deltamem_tui.memory.flat.definitions import (
     ADJUST,
-    FACTS,
     KEY,
-    MEMP,
     PROCEDURES,
-    SCRIPT,
     MempNumbers,
 )
 from deltamem_tui.memory.flat.memp import task_facts
@@ -191,25 +188,13 @@ def grown(path: Path, count: int, **numbers: object) -> Bank:
     return bank
 
 
-def shown_of(bank: Bank, task: str, count: int) -> list[Node]:
-    found = recall(bank, task, embedder=WordEmbedder(), candidates=count)[PROCEDURES]
-    return [each.node for each in found.candidates] if found else []
-
-
 def test_chance_is_the_same_for_the_same_bank_and_question(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "one", 8, key="random", k=3)
-    draws = {
-        task: [each.id for each in shown(bank, task)]
-        for task in (HOT, "put a cup in shelf.", "put a cup in fridge.", "put a lamp in fridge.")
-    }
-    again = grown(tmp_path / "two", 8, key="random", k=3)
-    assert draws == {task: [each.id for each in shown(again, task)] for task in draws}
-    assert all(len(set(drawn)) == 3 for drawn in draws.values())
-    assert len({tuple(drawn) for drawn in draws.values()}) > 1
-    assert [each.id for each in shown_of(bank, HOT, 8)][:3] == draws[HOT]
-    found = recall(bank, HOT, embedder=WordEmbedder(), candidates=99)[PROCEDURES]
-    assert found is not None
-    assert {each.node.id for each in found.candidates} == {each.id for each in records(bank)}
+    tasks = (HOT, "put a cup in shelf.", "put a cup in fridge.", "put a lamp in fridge.")
+    one, two = (grown(tmp_path / name, 8, key="random", k=3) for name in ("one", "two"))
+    draws, again = ([[node.id for node in shown(bank, t)] for t in tasks] for bank in (one, two))
+    assert draws == again
+    assert all(len(set(drawn)) == 3 for drawn in draws)
+    assert len({tuple(drawn) for drawn in draws}) > 1
 
 
 def test_a_script_has_the_present_tasks_names_where_it_is_of_its_kind(tmp_path: Path) -> None:
@@ -295,33 +280,12 @@ def test_a_repaired_record_does_not_die_of_what_was_counted_before(tmp_path: Pat
     assert len(bank.tree(PROCEDURES)) == 0
 
 
-def test_question_and_key_are_the_task_alone(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", key="query")
-    teach(bank, replace(attempt(HOT), environment="You are in a room with a lamp."))
-    assert MEMP.questions(attempt(HOT))[PROCEDURES] == HOT == records(bank)[0].payload[KEY]
-    found = recall(bank, HOT, "a room with a lamp", embedder=WordEmbedder())[PROCEDURES]
-    assert found is not None
-    assert found.candidates[0].score == 1.0
-
-
 # What rules write
 
 
 def record(script: str, trajectory: str = "") -> Node:
     payload = {KEY: EPISODE.task, "script": script, "trajectory": trajectory}
     return born(PROCEDURES, None, "success", payload, Origin())
-
-
-def test_scripts_are_the_dialects_procedure_and_facts_its_goals() -> None:
-    script = rules.write_by_rules(SCRIPT, EPISODE, ()).payloads[0]["script"]
-    assert script.splitlines()[1:3] == [
-        "2. take [object] from [place]",
-        "3. go to sinkbasin",
-    ]
-    found = {
-        each["name"]: each["value"] for each in rules.write_by_rules(FACTS, EPISODE, ()).payloads
-    }
-    assert found == {"do": "clean", "state": "clean", "object": "cup", "receptacle": "cabinet"}
 
 
 REFUSED = replace(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory import editing
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.flat import reasoningbank as rules
 from deltamem_tui.memory.flat.definitions import (
@@ -41,7 +39,7 @@ from tests.memory.flat.reasoningbank import (
     teach,
     trial,
 )
-from tests.memory.support import ChosenEmbedder, unit
+from tests.memory.support import unit
 from tests.memory.writers.model.support import EPISODE, LOST
 
 KEYS = ("1 0 0", "0 1 0", "1 1 0", "3 2 1", "1 1 0 again")
@@ -175,14 +173,6 @@ def test_an_episode_without_lessons_leaves_no_orphan_that_is_recalled(bank: Bank
     assert recalled(bank, X) == [lesson(Y)]
 
 
-def test_an_entry_whose_lessons_a_person_deleted_is_not_recalled_either(bank: Bank) -> None:
-    teach(bank, trial(Y, "first"), lesson(Y))
-    teach(bank, trial(X, "second"), lesson(X))
-    (last,) = (node for node in bank.tree(LESSONS) if node.payload == lesson(X))
-    editing.delete(bank, LESSONS, last)
-    assert recalled(bank, X) == [lesson(Y)]
-
-
 def test_a_reward_of_0_is_not_called_a_success_where_trials_are_compared(tmp_path: Path) -> None:
     bank = lessons_bank(tmp_path / "bank", trials=2)
     teach(bank, trial(X, "lost", success=False), lesson(X, "a"))
@@ -192,27 +182,6 @@ def test_a_reward_of_0_is_not_called_a_success_where_trials_are_compared(tmp_pat
     assert [node.payload for node in notes] == [lesson(X, "a")]
     told = inputs[TRIALS][0]
     assert told.startswith("In this trial the task was not solved.")
-
-
-@dataclass(frozen=True)
-class Noting(ChosenEmbedder):
-    asked: list[tuple[str, str]] = field(default_factory=list)
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked.extend(("passage", text) for text in texts)
-        return super().embed_passages(texts)
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        self.asked.extend(("query", text) for text in texts)
-        return super().embed_passages(texts)
-
-
-def test_a_question_has_the_prefix_of_questions_and_what_is_stored_that_of_passages(
-    bank: Bank,
-) -> None:
-    noting = Noting()
-    learn(bank, trial(X, "act"), TellingWriter({"act": [lesson(Y)]}), embedder=noting)
-    assert noting.asked == [("query", X), ("passage", X), ("passage", Y)]
 
 
 # What rules write

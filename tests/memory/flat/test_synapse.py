@@ -8,14 +8,13 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.engine import learn, recall, search
+from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.flat.definitions import EXEMPLARS, SynapseNumbers
 from deltamem_tui.memory.flat.synapse import dialogue_of
 from deltamem_tui.memory.plan import CollectionResult
@@ -113,31 +112,6 @@ def test_any_stream_is_recalled_and_counted_as_a_slow_reference_says(
         assert [(each.recalls, each.successes) for each in counts] == [
             (each.recalls, each.successes) for each in kept
         ]
-
-
-def test_the_one_most_similar_success_is_the_demonstration(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    assert teach(bank, attempt(Y, 1)).decision == "exemplar"
-    assert teach(bank, attempt(NEAR_X, 2)).score == pytest.approx(0.0995, abs=1e-4)
-    assert shown(bank, X, candidates=2) == ["do2"]
-    found = recall(bank, X, embedder=EMBEDDER, candidates=2)
-    assert "### Exemplar\nTask: 1 0.1 0\nAction: do2" in found.context
-    (searched,) = search(bank, X, embedder=EMBEDDER)
-    assert searched == found[EXEMPLARS]
-    assert [each.score for each in searched.candidates] == [
-        pytest.approx(0.995, abs=1e-3),
-        0.0,
-    ]
-
-
-def test_over_the_budget_the_least_similar_is_dropped_whole(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", k=3, budget=17)
-    for number, (task, words) in enumerate(((X, 2), (NEAR_X, 5), (Y, 1))):
-        teach(bank, attempt(task, number, words=words))
-    assert shown(bank, X) == ["do0 more", "do1 more more more more"]  # of 6 tokens and 9
-    found = recall(bank, X, embedder=EMBEDDER)[EXEMPLARS]
-    assert found is not None
-    assert len(found.candidates) == 3  # a person sees what was dropped
 
 
 def test_a_step_is_what_was_needed_of_an_observation_and_the_action() -> None:

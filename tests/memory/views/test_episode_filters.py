@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.views.filters import EPISODES, EpisodeOrder, EpisodeTable, Filter
+from deltamem_tui.memory.views.filters import EPISODES, EpisodeOrder, EpisodeTable
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.tui.support import bare_bank, trajectory
 
@@ -99,14 +99,6 @@ def unreadable(bank: Bank, episode: Trajectory) -> None:
     with bank.writing() as batch:
         batch.put_episode_line(episode.id, b'{"id": "' + episode.id.encode() + b'", "task": 5}\n')
         batch.log("import")
-
-
-@pytest.mark.parametrize("word", ['say "hi"', "C:\\temp", "one\ntwo", "tab\tstop"])
-def test_what_json_writes_otherwise_is_found_as_it_is(tmp_path: Path, word: str) -> None:
-    bank = bare_bank(tmp_path / "bank")
-    take_in(bank, [replace(trajectory(f"see {word} there"), steps=(STEP,)), trajectory("nothing")])
-    table = EpisodeTable(bank, {}, ())
-    assert table.chosen(Filter(words=(word.casefold(),))) == [0]
 
 
 @pytest.mark.parametrize(

@@ -42,10 +42,6 @@ def test_a_value_that_cannot_be_is_refused(typed: str, said: str) -> None:
     assert str(refusal.value) == said
 
 
-def test_conditions_are_read_in_upper_and_lower_case() -> None:
-    assert NODES.parse("Label:Failure KIND:root") == NODES.parse("label:failure kind:root")
-
-
 def test_what_is_no_condition_is_words() -> None:
     assert NODES.parse("12:30 https://x depht:3").words == ("12:30", "https://x", "depht:3")
 
@@ -92,11 +88,6 @@ def test_a_node_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
             assert found(bank, typed) == [node_id]
     assert found(bank, f"{ids[3]} root") == [ids[3]]
     assert found(bank, f"{ids[3]} hits:1") == []
-
-
-def test_fewer_digits_are_a_word_of_the_text(bank: Bank) -> None:
-    ids = {node.payload["activation_condition"]: node.id for node in bank.tree("task")}
-    assert found(bank, "39") == [ids["root 39"]]
 
 
 def test_words_and_conditions_are_negated(bank: Bank) -> None:

@@ -63,18 +63,3 @@ def test_a_refusal_is_bounded_kept_once_and_cleared_by_success(tmp_path: Path) -
     with LearningRun(bank, EchoExtractor(), embedder=ChosenEmbedder()) as run:
         list(run.learn([waiting]))
     assert history(bank).refused == ()
-
-
-def test_an_episode_that_the_bank_does_not_have_leaves_no_refusal(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    before = bank.commit
-    with LearningRun(bank, Stubborn(), embedder=ChosenEmbedder()) as run:
-        (refusal,) = run.learn([episode((1, 0, 0))])
-    assert isinstance(refusal, Refusal)
-    assert bank.commit == before
-
-
-def test_a_bank_without_a_journal_has_no_history(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
-    bank.journal.path.unlink()
-    assert history(Bank.open(bank.path)).usage == Usage()
