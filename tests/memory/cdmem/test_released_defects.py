@@ -10,7 +10,6 @@ from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.cdmem import definition as uses
-from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.cdmem.support import ROOMS, TASKS, EchoWriter, episode, new_bank
@@ -55,17 +54,3 @@ def test_a_reflection_is_kept_however_its_type_is_written(bank: Bank, kind: str)
     shown = context(bank, MUG, ROOMS[0])
     assert "- search: lost" in shown
     assert "Next time: look" in shown
-
-
-def test_short_term_memories_are_written_from_all_that_the_paper_names(bank: Bank) -> None:
-    writer = EchoWriter()
-    first = learn(bank, episode(MUG, ROOMS[0], success=False), writer).trees[SHORT].node
-    learn(bank, episode(MUG, ROOMS[1], at=1), writer)
-    learn(bank, episode(MUG, ROOMS[1], success=False, at=2), writer)
-    asked = [each for each in writer.asked if each[0] in (uses.SHORTCUT, uses.FAILURE)]
-    assert first
-    assert [len(notes) for _, notes, _ in asked] == [0, 1, 2]
-    assert asked[1][1] == (first.id,)
-    assert set(asked[1][2]) == {"expert_actions"}
-    assert asked[2][2]["env_memory"] == "all 0\nmug 1: desk 1"
-    assert asked[2][2]["locations"] == "mug 1: desk 2"

@@ -62,50 +62,6 @@ PAINT = (
 )
 
 
-def test_what_made_something_else_says_so_first_and_leaves_its_ingredients_open(
-    tmp_path: Path,
-) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
-    way = (
-        Step("pour cup containing blue paint in jug", "You pour it.", reward=1.0),
-        Step("pour cup containing yellow paint in jug", "You pour it.", reward=1.0),
-        Step("focus on green paint", "You focus on the green paint.", reward=1.0),
-    )
-    learn(bank, Trajectory(PAINT.format("green"), "a room", way, outcome=WON))
-    told, _, how = recall(bank, PAINT.format("orange")).context.partition("How:\n")
-    assert "[paint] was green paint, [colour] was blue, [second colour] was yellow" in told
-    assert how.splitlines()[:3] == [
-        "1. pour cup containing [colour] paint in jug",
-        "2. pour cup containing [second colour] paint in jug",
-        "3. focus on [paint]",
-    ]
-    assert "containing blue paint" in recall(bank, PAINT.format("green")).context
-
-
-HOT = (
-    "Your task is to measure the temperature of {0}, which is located around the kitchen. If the "
-    "{0} temperature is above {1} degrees celsius, place it in the {2} box. If the {0} temperature "
-    "is below {1} degrees celsius, place it in the {3} box."
-)
-
-
-def test_what_was_measured_then_is_told_as_of_then(tmp_path: Path) -> None:
-    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="scienceworld")
-    for thing, degrees, box in (("lead", 60, "red"), ("tin", -5, "blue")):
-        way = (
-            Step(f"use thermometer on {thing}", f"a temperature of {degrees} degrees", reward=1.0),
-            Step(f"move {thing} to {box} box", "You move it.", reward=1.0),
-        )
-        learn(bank, Trajectory(HOT.format(thing, "50.0", "red", "blue"), "a", way, outcome=WON))
-    for thing, now in (("lead", "green"), ("tin", "black")):
-        text = recall(bank, HOT.format(thing, "10.0", "green", "black")).context
-        *_, last, told = text.rpartition("How:")[2].strip().splitlines()[:-2]
-        assert last == f"2. move {thing} to {now} box"
-        assert "what was right then" in told
-        assert "green box or black box" in told
-        assert "Done when" not in text
-
-
 def test_both_chains_stand_labelled_behind_one_fence() -> None:
     text = compose(
         "generic",

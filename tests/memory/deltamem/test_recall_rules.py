@@ -11,7 +11,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.methods import change_settings
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -126,28 +125,6 @@ def test_where_all_of_a_kind_failed_the_best_success_above_the_threshold_comes_t
     assert [chain[-1].id for chain in found.chains] == [failure.id, *[success.id] * helped]
     recalled = [each.rule for each in found.candidates if found.matches(each)]
     assert recalled == [found.rule, *["threshold"] * helped]
-
-
-@pytest.mark.parametrize("below", [True, False])
-def test_a_failure_that_matches_by_the_threshold_has_a_success_beside_it(
-    tmp_path: Path, below: bool
-) -> None:
-    """Also one that lies below the failure: the agent reads the failure once."""
-    bank = bank_of(tmp_path / "bank", tau=0.3 if below else 0.8)
-    tasks = (("open the red door", False), ("open the green door", True))
-    for task, done in tasks:
-        outcome = Outcome(success=done, source="stated")
-        learn(bank, Trajectory(task, steps=(Step(task),), outcome=outcome), EchoExtractor())
-    numbers = TreeParameters(0.3, k_cons=None)
-    change_settings(bank, "test", lambda _: Parameters(numbers, numbers))
-    failure, success = bank.tree("task")
-    assert (failure.label, success.parent) == ("failure", failure.id if below else None)
-    found = recall(bank, "open the red door")
-    answer = found["task"]
-    assert answer is not None
-    assert [chain[-1].id for chain in answer.chains] == [failure.id, success.id]
-    assert found.context.count("When: open the red door") == 1
-    assert found.context.count("When: open the green door") == 1
 
 
 def test_a_new_kind_is_a_root_by_the_rules_and_a_residual_by_a_model(tmp_path: Path) -> None:

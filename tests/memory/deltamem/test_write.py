@@ -6,12 +6,10 @@ import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import TEXT_LIMIT, Node
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
@@ -205,24 +203,3 @@ def attempt(bank: Bank, trajectory: Trajectory, fragile: FragileOS) -> bool:
 def copied(base: Path, path: Path) -> Bank:
     shutil.copytree(base, path)
     return Bank.open(path)
-
-
-def test_a_lesson_is_told_to_the_journal_with_every_decision(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9))
-    teach(bank, episode(X, Y))
-    teach(bank, episode(NEAR_X, X, success=False))
-    detail: Any = list(bank.journal.commits())[-1].detail
-    root, residual = bank.tree("task")
-    assert detail["success"] is False
-    assert detail["outcome_source"] == "stated"
-    assert detail["trees"]["task"] == {
-        "decision": "residual",
-        "reason": "new",
-        "node": residual.id,
-        "parent": root.id,
-        "match": root.id,
-        "score": pytest.approx(0.995037),
-    }
-    assert detail["trees"]["env"]["decision"] == "root"
-    assert detail["trees"]["env"]["score"] == 0.0
-    assert bank.episodes.state(detail["trajectory"]) == EpisodeState.LEARNT
