@@ -21,7 +21,9 @@ _MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.I
 _WARNING = re.compile(r"\[(?:FAILED|TRIED|UNEXPLORED|PARTIAL|TRAP)\]|\bnever\b|\bavoid\b|warning")
 _TAIL = re.compile(r"\s+(?:→|->|=>|\(|—|#)|[;`]|\.$")
 _TASK = re.compile(
-    r"(?:^|\n)\W*(?:task|when|goal|example|your task is to)\s*:?\s*(.+)", re.IGNORECASE
+    r"(?:^|\n)\W*(?:task|when|goal|example|your task is to|(?:solved|tried, not solved:) “)"
+    r"\s*:?\s*(.+)",
+    re.IGNORECASE,
 )
 _FOUND = re.compile(r"^\W*(?:found: )?([a-z ]+?)(?: (?:was|were) found (?:on|in))?\s*:\s*(.+)$")
 _HOUSE_VERBS = ("go to", "take", "put", "move", "heat", "cool", "clean", "use", "slice", "toggle")

@@ -59,6 +59,16 @@ _REDIRECT = re.compile(r"\s*\d?>{1,2}&?\s*(?:\d\b|/dev/null)")
 _BETWEEN = frozenset(("do", "then", "else", "done", "fi", "{", "}", "!"))
 _HANDING_ON = frozenset(("-exec", "-execdir", "-ok", "xargs"))
 _CARRYING = frozenset(("sudo", "time", "nohup", "env", "for", "while", "if"))
+SUBCOMMANDS = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        go git npm npx yarn pnpm cargo docker kubectl make just uv pip poetry gh aws terraform helm
+        systemctl apt apt-get dotnet mvn gradle rails bundle mix golangci-lint
+        """,
+    )
+)
+"""Programs whose second word says what is done."""
 _PARSED = 1500
 _ANSWER = 4000
 

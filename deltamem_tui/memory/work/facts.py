@@ -12,8 +12,16 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from deltamem_tui.memory.work.acts import Act, has_failed, read_step, simple_commands, words_of
+from deltamem_tui.memory.work.acts import (
+    SUBCOMMANDS,
+    Act,
+    has_failed,
+    read_step,
+    simple_commands,
+    words_of,
+)
 from deltamem_tui.memory.work.paths import Folder, is_file, paths_in
+from deltamem_tui.memory.work.way import way_of
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -54,7 +62,7 @@ _MOST = {
     "read": 60,
     "check": 12,
     "run": 30,
-    "did": 12,
+    "did": 24,
     "fix": 8,
     "error": 6,
     "ask": 6,
@@ -139,8 +147,9 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
                 yield WorkFact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
             yield from _terms(act.text)
-    yield from _fixes(acts, folder, solved=episode.outcome.success is True)
-    yield from _outcome(acts, folder)
+    solved = episode.outcome.success is True
+    yield from _fixes(acts, folder, solved=solved)
+    yield from _outcome(acts, folder, solved=solved)
     yield from _asked(episode)
 
 
@@ -270,16 +279,8 @@ def _commands(act: Act) -> Iterator[WorkFact]:
             yield WorkFact("check", check)
 
 
-_SUBCOMMANDS = _set(
-    """
-    go git npm npx yarn pnpm cargo docker kubectl make just uv pip poetry gh aws terraform helm
-    systemctl apt apt-get dotnet mvn gradle rails bundle mix golangci-lint
-    """
-)
-
-
 def _head(words: Sequence[str], head: str) -> str:
-    if head in _SUBCOMMANDS:
+    if head in SUBCOMMANDS:
         rest = [word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]*", word)]
         take = (
             2
@@ -399,38 +400,17 @@ def _tells(act: Act, folder: Folder) -> str:
     return shown(act.text, 240)
 
 
-def _outcome(acts: Sequence[Act], folder: Folder) -> Iterator[WorkFact]:
+def _outcome(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[WorkFact]:
     """Yield the way: the acts that counted in order, and what went wrong in them.
 
     An act that a later one only says better is left out, and of statements the last one counts.
     """
     steps = [act for act in acts if act.form != "message"]
     done = [act for act in steps if not _is_quiet(act)] or steps
-    counted = [act for act in done if not _is_end(act)]
-    if len(counted) > 2 * _MOST["did"]:
-        counted = [act for act in counted if not act.failed and not _is_edit(act)]
-    kept: list[Act] = []
-    for act in counted:
-        if act.form == "statement":
-            kept = [each for each in kept if each.form != "statement"]
-        if not _is_edit(act):
-            kept = [each for each in kept if not _is_said_better(each, act)]
-        kept.append(act)
+    kept = way_of([act for act in done if not _is_end(act)], solved=solved)
     for act in kept[-_MOST["did"] :]:
         error = f" → {shown(act.error, 140)}" if act.error else ""
         yield WorkFact("did", _tells(act, folder) + error)
-
-
-def _is_said_better(act: Act, later: Act) -> bool:
-    """Return whether a later act is another try of the same: its command or most of its words."""
-    if act.form != later.form or act.tool != later.tool or act.form == "call":
-        return act.text == later.text
-    own, others = set(act.text.split()), set(later.text.split())
-    if own == others:
-        return not act.failed or later.failed  # that it failed at first may be all there is to know
-    if act.tool in _SUBCOMMANDS:  # `kubectl set` and `kubectl rollout` are two things
-        return False
-    return len(own) > 2 and len(own & others) > 0.4 * max(len(own), len(others))
 
 
 def _asked(episode: Trajectory) -> Iterator[WorkFact]:

@@ -330,3 +330,40 @@ def test_what_happened_is_not_renamed(tmp_path: Path) -> None:
     told = recall(bank, "Fix test_parse_time of issue 3").context
     assert "test_parse_time" not in told
     assert "-n 3" not in told
+
+
+def test_of_a_long_way_what_led_to_its_end_is_told(tmp_path: Path) -> None:
+    looked = [
+        (f"go to shelf {number}", f"On the shelf {number} is nothing.") for number in range(12)
+    ]
+    steps = [
+        ("go to desk 1", "On the desk 1 are a pen 2 and a mug 1."),
+        ("take mug 1 from desk 1", "Taken."),
+        *looked,
+        ("go to basin 1", "You see a basin 1."),
+        ("clean mug 1 with basin 1", "The mug is clean."),
+        ("go to tray 3", "On the tray 3 is nothing."),
+        ("put mug 1 on tray 3", "Done."),
+    ]
+    bank = bank_of(
+        tmp_path, [episode(f"Put a clean mug on the tray of room {n}", steps) for n in "abc"]
+    )
+    told = recall(bank, "Put a clean mug on the tray of room d").context
+    assert "shelf" not in told
+    needed = [action for action, _ in steps if "shelf" not in action]
+    places = [told.index(action) for action in needed]
+    assert places == sorted(places)
+
+
+def test_two_things_done_alike_are_two(tmp_path: Path) -> None:
+    steps = [
+        ("put spoon 1 on tray 3", "Done."),
+        ("take spoon 2 from desk 1", "Taken."),
+        ("put spoon 2 on tray 3", "Done."),
+    ]
+    bank = bank_of(
+        tmp_path, [episode(f"Put two spoons on tray 3 of room {n}", steps) for n in "abc"]
+    )
+    told = recall(bank, "Put two spoons on tray 3 of room d").context
+    assert "put spoon 1" in told
+    assert "put spoon 2" in told
