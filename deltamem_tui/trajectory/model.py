@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, TypedDict, Unpack, get_args
+from typing import Any, ClassVar, Literal, get_args
 
 import orjson
 from msgspec import Struct, field
@@ -153,18 +153,6 @@ class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=T
     format: str = field(default_factory=lambda: "native")
 
 
-class TrajectoryFacts(TypedDict, total=False):
-    """The changeable parts of an episode that stays the same: all but task, scene and steps."""
-
-    outcome: Outcome
-    source: LogSource
-    domain: str
-    agent: str
-    metadata: Mapping[str, str]
-    verdicts: tuple[Outcome, ...]
-    receipts: Receipts
-
-
 class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     """One episode in the normal form.
 
@@ -288,7 +276,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         """Return the same episode with another outcome."""
         return self.with_facts(outcome=outcome)
 
-    def with_facts(self, **facts: Unpack[TrajectoryFacts]) -> Trajectory:
+    def with_facts(self, **facts: Any) -> Trajectory:
         """Return the same episode, with the same id, and other facts."""
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)

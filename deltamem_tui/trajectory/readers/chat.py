@@ -18,7 +18,7 @@ from deltamem_tui.trajectory.readers.messages import (
     unknown_speaker,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.tasks import begins_anew, marked_task, task_and_scene
+from deltamem_tui.trajectory.readers.tasks import marked_task, task_and_scene
 
 # Spaces are counted, not starred: two runs of them side by side would make a search quadratic.
 _THOUGHT = re.compile(r"\A\s*(?:thoughts?|think)[ \t]{0,3}\d{0,4}:", re.IGNORECASE)
@@ -122,11 +122,6 @@ def episode(
         rules = _text(heard[opening])
         opening += 2
     task_text, scene = task_and_scene(_asked(heard[opening]))
-    anew = (i for i, message in enumerate(heard) if begins_anew(_text(message)) and _asks(message))
-    if (restart := max(anew, default=opening)) > opening:  # what went before is an example
-        conversation.pass_over("message", _EXAMPLE, restart - opening)
-        opening, rules = restart, scene or rules
-        task_text, scene = task_and_scene(_words(heard[opening]))[0], ""
     conversation.user(task_text)
     _replay(conversation, heard[opening + 1 :], in_fences="```" in rules)
     return conversation.episode(task=task, environment=environment or scene or rules)

@@ -6,15 +6,10 @@ import re
 
 from deltamem_tui.trajectory.model import StepStatus
 from deltamem_tui.trajectory.readers.coding import exit_status, own_words
-from deltamem_tui.trajectory.readers.coding_agents import (
-    WENT_BACK,
-    AgentSession,
-    Program,
-    agent_reader,
-)
+from deltamem_tui.trajectory.readers.coding_agents import AgentSession, Program, agent_reader
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker, unknown_speaker
-from deltamem_tui.trajectory.readers.sessions import stray
+from deltamem_tui.trajectory.readers.sessions import WENT_BACK, stray
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 
 _LINE_TYPES = frozenset(

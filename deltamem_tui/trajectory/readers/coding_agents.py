@@ -17,14 +17,13 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, located
 from deltamem_tui.trajectory.model import StepStatus, Trajectory
 from deltamem_tui.trajectory.readers.coding import (
-    exit_status,
     is_command,
     own_words,
     shell_answer,
     typed_command,
 )
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import add_message, add_response, content_text
+from deltamem_tui.trajectory.readers.messages import add_message, content_text
 from deltamem_tui.trajectory.readers.reader import (
     Reader,
     Reading,
@@ -33,6 +32,7 @@ from deltamem_tui.trajectory.readers.reader import (
     share,
 )
 from deltamem_tui.trajectory.readers.sessions import (
+    WENT_BACK,
     Branches,
     Records,
     SessionMessage,
@@ -43,7 +43,6 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as
 from deltamem_tui.trajectory.secrets.redaction import quoted
 from deltamem_tui.trajectory.workspace import workspace
 
-WENT_BACK = "the conversation went back and on from before"
 _HELPED = "the work of sub-agents is not the session's"
 _STATUSES: dict[str, StepStatus] = {
     **dict.fromkeys(("success", "true"), "ok"),
@@ -222,121 +221,6 @@ CLAUDE_CODE = agent_reader(
 )
 
 
-def _take_qwen(session: AgentSession, line: Json) -> None:
-    kind, message = as_text(line.get("type")), as_mapping(line.get("message"))
-    name = as_text(line.get("uuid"))
-    session.branches.add(name, as_text(line.get("parentUuid")))
-    session.directory = session.directory or as_text(line.get("cwd"))
-    session.agent = session.agent or as_text(line.get("model"))
-    if kind == "tool_result":
-        status = as_text(as_mapping(line.get("toolCallResult")).get("status"))
-        session.add(name, {**message, "status": status})
-    elif kind in ("user", "assistant"):
-        session.add(name, message)
-    elif kind != "system":
-        session.unknown[kind] += 1
-
-
-def _add_qwen(conversation: Conversation, message: Json) -> None:
-    if "status" not in message:
-        add_message(conversation, message)
-        return
-    for part in map(as_mapping, as_list(message.get("parts"))):
-        response = as_mapping(part.get("functionResponse"))
-        if response:
-            add_response(conversation, response, status=as_text(message["status"]))
-
-
-def _is_qwen(value: object) -> bool:
-    line = as_mapping(value)
-    if line.get("type") == "system":
-        return "subtype" in line and "sessionId" in line and "version" in line
-    return "sessionId" in line and isinstance(as_mapping(line.get("message")).get("parts"), list)
-
-
-_COPILOT_KINDS = ("session.", "user.", "system.", "assistant.", "tool.", "hook.", "subagent.")
-_SHELL_END = re.compile(r"\n?<shellId: \S+ completed with exit code (-?\d{1,9})>\s*\Z")
-
-
-def _copilot_session(line: Json) -> str:
-    return _session_id(as_mapping(line.get("data"))) if line.get("type") == "session.start" else ""
-
-
-def _take_copilot(session: AgentSession, line: Json) -> None:
-    kind, data = as_text(line.get("type")), as_mapping(line.get("data"))
-    if kind == "session.start":
-        context = as_mapping(data.get("context"))
-        session.directory = session.directory or as_text(context.get("cwd"))
-        session.repository = session.repository or as_text(context.get("repository"))
-        session.agent = session.agent or as_text(data.get("selectedModel"))
-    elif kind in ("user.message", "assistant.message", "tool.execution_complete"):
-        session.add("", {**data, "type": kind})
-    elif not kind.startswith(_COPILOT_KINDS):
-        session.unknown[kind] += 1
-
-
-def _add_copilot(conversation: Conversation, data: Json) -> None:
-    if data["type"] == "user.message":
-        conversation.user(own_words(content_text(data.get("content"))))
-    elif data["type"] == "assistant.message":
-        conversation.think(as_text(data.get("reasoningText")))
-        conversation.say(content_text(data.get("content")))
-        for call in map(as_mapping, as_list(data.get("toolRequests"))):
-            name, call_id = as_text(call.get("name")), as_text(call.get("toolCallId"))
-            conversation.call(name or "tool", call.get("arguments"), call_id)
-    else:
-        result, error = as_mapping(data.get("result")), as_mapping(data.get("error"))
-        text = content_text(result.get("content") or error.get("message") or "")
-        by_code = exit_status(as_mapping(data.get("shellExecution")).get("exitCode"))
-        if end := _SHELL_END.search(text):
-            code = f"\n(exit code {end[1]})" if end[1] != "0" else ""
-            text = f"{text[: end.start()]}{code}".lstrip("\n")
-        conversation.answer(
-            text,
-            as_text(data.get("toolCallId")),
-            failed=data.get("success") is False,
-            status=by_code or _STATUSES.get(as_text(data.get("success"))),
-        )
-
-
-def _is_copilot(value: object) -> bool:
-    line = as_mapping(value)
-    is_event = isinstance(line.get("data"), dict) and "parentId" in line
-    return is_event and as_text(line.get("type")).startswith(_COPILOT_KINDS)
-
-
-_OPENCLAW_NOTES = frozenset(
-    {"session", "model_change", "thinking_level_change", "compaction", "branch_summary"}
-    | {"custom", "custom_message", "label", "session_info"}
-)
-# Who is neither the user nor the agent nor its tools: what the user tried in the shell beside the
-# chat, what extensions put in, and the program's own summaries.
-_ASIDE = frozenset({"bashExecution", "custom", "hookMessage", "branchSummary", "compactionSummary"})
-
-
-def _take_openclaw(session: AgentSession, line: Json) -> None:
-    kind, name = as_text(line.get("type")), as_text(line.get("id"))
-    message = as_mapping(line.get("message"))
-    session.branches.add(name, as_text(line.get("parentId")))
-    if kind == "session":
-        session.directory = session.directory or as_text(line.get("cwd"))
-    elif kind == "model_change":
-        session.agent = session.agent or as_text(line.get("modelId"))
-    elif kind == "message":
-        session.agent = session.agent or as_text(message.get("model"))
-        if as_text(message.get("role")) not in _ASIDE:
-            session.add(name, message)
-    elif kind not in _OPENCLAW_NOTES:
-        session.unknown[kind] += 1
-
-
-def _is_openclaw(value: object) -> bool:
-    line = as_mapping(value)
-    if line.get("type") == "message":
-        return isinstance(as_mapping(line.get("message")).get("role"), str)
-    return as_text(line.get("type")) in _OPENCLAW_NOTES and "id" in line
-
-
 _DIRECTORY = re.compile(
     r"<session_context>.*?Workspace Directories:\*{0,2}\n\s+- ([^\n]+)", re.DOTALL
 )
@@ -421,36 +305,10 @@ def _claims_gemini(preview: Preview) -> float:
 _GEMINI = Program(_take_gemini, _gemini_session, _add_gemini)
 READERS = (
     CLAUDE_CODE,
-    agent_reader(
-        "openclaw",
-        "OpenClaw: JSONL sessions of user, assistant and toolResult messages",
-        _is_openclaw,
-        Program(
-            _take_openclaw,
-            lambda line: as_text(line.get("id")) if line.get("type") == "session" else "",
-        ),
-    ),
     Reader(
         "gemini-cli",
         "Gemini CLI: sessions of user and gemini messages with toolCalls",
         _claims_gemini,
         _GEMINI.read,
-    ),
-    agent_reader(
-        "copilot-cli",
-        "Copilot CLI: JSONL of events with type, data and parentId",
-        _is_copilot,
-        Program(
-            _take_copilot,
-            _copilot_session,
-            _add_copilot,
-            lambda line: as_text(as_mapping(line.get("data")).get("parentToolCallId")) or None,
-        ),
-    ),
-    agent_reader(
-        "qwen-code",
-        "Qwen Code: JSONL sessions with sessionId and message of role and parts",
-        _is_qwen,
-        Program(_take_qwen, _session_id, _add_qwen),
     ),
 )

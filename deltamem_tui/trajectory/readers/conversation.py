@@ -113,13 +113,6 @@ class Conversation:
         """True if the agent has called a tool, and not only spoken."""
         return any(draft.is_call for draft in self._steps)
 
-    @property
-    def last_exchange(self) -> tuple[str, str] | None:
-        """The last step, if it is a call, and what came back; None if it is words, or nothing."""
-        if self._said or not self._steps or not self._steps[-1].is_call:
-            return None
-        return self._steps[-1].action, self._steps[-1].observation
-
     def calls(self) -> list[StepDraft]:
         """Return the calls that the agent has made, in order."""
         return [draft for draft in self._steps if draft.is_call]

@@ -44,7 +44,15 @@ from deltamem_tui.trajectory.readers.reader import (
     each_part,
     share,
 )
-from deltamem_tui.trajectory.readers.sessions import Records, rest_refused, stray, whole_log
+from deltamem_tui.trajectory.readers.sessions import (
+    WENT_BACK,
+    Branches,
+    Records,
+    SessionMessage,
+    rest_refused,
+    stray,
+    whole_log,
+)
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, unfolded
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
@@ -90,6 +98,7 @@ class Declaration(Struct, forbid_unknown_fields=True):
     description: str = ""
     own: str = ""
     gather: bool = False
+    follows: str = ""
     calls: bool = False
     records: str = ""
     task: str = ""
@@ -259,6 +268,23 @@ def _read(form: _Format, log: Log) -> Iterator[Reading]:
         yield from each_part(lambda value: _parts(form, value, name))(log)
 
 
+def _taken(form: _Format, values: list[object]) -> list[object]:
+    """Return the records without the messages that were left by going back."""
+    branches, messages = Branches(), dict[str, SessionMessage]()
+    named: list[tuple[str, object]] = []
+    for index, value in enumerate(values):
+        name, before = map(as_text, [*as_list(form.find("follows", value)), "", ""][:2])
+        branches.add(name, before)
+        message = as_mapping(as_mapping(value).get("message"))
+        key = name or f"#{index}"
+        if key not in messages:  # else it is told again
+            named.append((key if message else "", value))
+        if message:
+            messages.setdefault(key, SessionMessage(name, message))
+    left = set(messages) - {each.name for each in branches.taken([*messages.values()])}
+    return [value for key, value in named if key not in left or key.startswith("#")]
+
+
 def _call(form: _Format, item: Record | RecordError) -> ChatRecord | RecordError:
     """Return a call of a model, in which what was said before it is told anew."""
     if isinstance(item, RecordError):
@@ -293,7 +319,9 @@ def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
 
     def parse(conversation: Conversation) -> Trajectory:
         conversation.has_gaps = records.gaps > 0
-        return _episode(conversation, form=form, record=values)
+        taken = _taken(form, values) if declared.follows else values
+        conversation.pass_over("message", WENT_BACK, len(values) - len(taken))
+        return _episode(conversation, form=form, record=taken)
 
     if first:
         yield from conversation_readings(first, parse)

@@ -36,6 +36,7 @@ PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 _REFERENCE = re.compile(r"(?:attachment|tc)://([0-9a-f]{32})")
 _MOST_ATTACHED = 64 * 1024 * 1024
 _DEEPEST = 20
+_SHELL_END = re.compile(r"\n?<shellId: \S+ completed with exit code (-?\d{1,9})>\s*\Z")
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
@@ -182,6 +183,10 @@ def _between(text: object, begin: str, end: str) -> str:
     return (told.partition(end)[0] if end else told).strip()
 
 
+def _exit_code(found: re.Match[str]) -> str:
+    return f"\n(exit code {found[1]})" if found[1] != "0" else ""
+
+
 def _attached(sample: object) -> object:
     """Return a value in which texts that it holds once stand wherever it refers to them."""
     record = as_mapping(sample)
@@ -227,6 +232,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "repository": lambda issue: repository_of_issue(as_text(issue)),
     "rows": _rows,
     "scene": lambda text: scene_of(as_text(text)),
+    "shell": lambda text: _SHELL_END.sub(_exit_code, as_text(text)).lstrip("\n"),
     "stripped": lambda content: content_text(content).strip(),
     "text": content_text,
     "unquoted": unquoted,

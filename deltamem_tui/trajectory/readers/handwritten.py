@@ -7,12 +7,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from msgspec.structs import replace
+
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import number, recorded_anywhere, verdict_of
-from deltamem_tui.trajectory.readers.coding import call_arguments
+from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.outcomes import recorded_anywhere, verdict_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.labelled import (
     ACTIONS,
@@ -20,7 +21,6 @@ from deltamem_tui.trajectory.readers.labelled import (
     KINDS,
     SCENES,
     SESSIONS,
-    STATUSES,
     TASKS,
     THOUGHTS,
     Event,
@@ -111,17 +111,23 @@ def _is_other(held: list[Json], row: Json) -> bool:
     return names[0] not in ("", names[1])
 
 
-def _rows_episode(_: Conversation, rows: list[Json]) -> Trajectory:
+def _rows_episode(conversation: Conversation, rows: list[Json]) -> Trajectory:
     def told(*keys: str) -> str:
         return next(filter(None, (first_text(row, keys) for row in rows)), "")
 
+    events: list[Event] = [("user", {"text": told(*TASKS)}), ("system", {"text": told(*SCENES)})]
+    for row in rows:
+        if first_text(row, ACTIONS):
+            about = {key: row[key] for key in row if key not in ("id", "success", "error")}
+            seen = {"text": first_text(row, ANSWERS), "status": first_text(row, ("status",))}
+            thought: Event = ("thought", {"text": first_text(row, THOUGHTS)})
+            events += [thought, ("action", about), ("tool", seen)]
+    found = events_episode(conversation, events)
     outcomes = (_row_outcome(row) for row in reversed(rows))
-    return Trajectory(
-        task=told(*TASKS),
-        environment=told(*SCENES),
-        steps=tuple(_step(row) for row in rows if first_text(row, ACTIONS)),
+    return replace(
+        found,
         outcome=next((each for each in outcomes if each != Outcome()), Outcome()),
-        domain=told("domain"),
+        domain=told("domain") or found.domain,
         agent=told("agent", "model"),
         metadata={"id": told(*_EPISODES)},
     )
@@ -134,20 +140,6 @@ def _row_outcome(row: Json) -> Outcome:
         return outcome
     flag = stated["success"]
     return verdict_of(flag.strip().lower() if isinstance(flag, str) else flag)
-
-
-def _step(row: Json) -> Step:
-    tool = first_text(row, ("tool", "tool_name"))
-    return Step(
-        first_text(row, ACTIONS),
-        first_text(row, ANSWERS),
-        first_text(row, THOUGHTS),
-        number(row.get("step_reward")),
-        tool=tool or None,
-        arguments=call_arguments(row["arguments"]) if row.get("arguments") else None,
-        kind="call" if tool else None,
-        status=STATUSES.get(first_text(row, ("status",)).lower()),
-    )
 
 
 def _rows(log: Log) -> Iterator[tuple[Json, str] | RecordError]:

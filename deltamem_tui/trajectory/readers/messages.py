@@ -254,6 +254,7 @@ def add_response(
     if found is None or (len(inner) > 1 and "output" not in inner and not inner.get("error")):
         found = answer
     text, by_code = shell_answer(content_text(found if isinstance(found, list) else as_text(found)))
+    status = status or as_text(response.get("status"))
     stated: StepStatus | None = "ok" if status == "success" else None
     failed = bool(inner.get("error")) or status == "error"
     call_id = call_id or as_text(response.get("id"))

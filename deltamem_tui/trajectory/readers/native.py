@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Notice, Record, located
+from deltamem_tui.trajectory.logs.record import Record, located
 from deltamem_tui.trajectory.model import (
     STEP_WORDS,
     LogSource,
@@ -23,14 +23,13 @@ from deltamem_tui.trajectory.model import (
 )
 from deltamem_tui.trajectory.outcomes import attributed, stated_under, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, Json, as_list, as_mapping
-from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets, quoted
+from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, as_mapping
+from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets
 from deltamem_tui.trajectory.validation import admitted, is_clean, misfit
 from deltamem_tui.typed import converted
 
 _DIGEST = re.compile("[0-9a-f]{16}")
 _GROUP_BYTES = 32_000  # of lines whose texts are looked at together, in the processor's own memory
-_REPORTED_KEYS = 40  # a log may have another for every record
 
 
 class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
@@ -71,7 +70,6 @@ def from_record(record: object) -> Trajectory:
 
 
 def _read(log: Log) -> Iterator[Reading]:
-    reported: set[str] = set()
     group: list[Trajectory] = []
     size = 0
     for item in log.values():
@@ -82,27 +80,23 @@ def _read(log: Log) -> Iterator[Reading]:
         if isinstance(item, RecordError):
             yield item
         elif record is None:
-            for parsed in log.parsed(item):
-                yield from _readings(parsed, reported)
+            yield from map(_reading, log.parsed(item))
         else:
             group.append(_of_log(record, item.position))
             size += len(item.data)
     yield from _looked_at(group)
 
 
-def _readings(item: Record | RecordError, reported: set[str]) -> Iterator[Reading]:
+def _reading(item: Record | RecordError) -> Reading:
     if isinstance(item, RecordError):
-        yield item
-        return
+        return item
     value, record = item.value, as_mapping(item.value)
     if isinstance(record.get("outcome"), str | int | float):  # as others write it
         value = {**record, "outcome": msgspec.to_builtins(stated_under(record, "outcome"))}
     try:
-        yield _of_log(_typed(value), item.position)
+        return _of_log(_typed(value), item.position)
     except RecordError as error:
-        yield located(error, "", item.position)
-    else:
-        yield from (located(note, "", item.position) for note in _unread(record, reported))
+        return located(error, "", item.position)
 
 
 def _decoded(data: bytes) -> _Record | None:
@@ -194,13 +188,6 @@ def _tidied(value: object) -> dict[str, object]:
     return record
 
 
-def _tidied_step(step: object) -> object:
-    if not isinstance(step, dict):
-        return step
-    filled = _filled(step, _STEP_KEYS)
-    return {"action": ""} | {key: each for key, each in filled.items() if _fits(key, each)}
-
-
 def _filled(value: Any, keys: tuple[str, ...]) -> Any:
     if not isinstance(value, dict):
         return value
@@ -214,24 +201,6 @@ def _fits(key: str, value: object) -> bool:
     if key == "arguments":
         return isinstance(value, dict)
     return key not in ("tool", "said") or isinstance(value, str)
-
-
-def _unread(record: Json, reported: set[str]) -> Iterator[Notice]:
-    """Yield a notice of each key of a record that is ignored, such as `succes`, once a log."""
-    steps = list(map(as_mapping, as_list(record.get("steps"))))
-    parts: list[tuple[str, list[Json], tuple[str, ...]]] = [("", [record], _RECORD_KEYS)]
-    parts += [(f"{part}.", [as_mapping(record.get(part))], _PART_KEYS[part]) for part in _PART_KEYS]
-    for within, rows, known in [*parts, ("steps[].", steps, _STEP_KEYS)]:
-        for key, value in (pair for row in rows for pair in row.items()):
-            name = f"{within}{key}"
-            is_misfit = rows is steps and bool(value) and not _fits(key, value)
-            if (key in known and not is_misfit) or name in reported:
-                continue
-            if len(reported) >= _REPORTED_KEYS:
-                return
-            reported.add(name)
-            hint = "its value is of another kind" if is_misfit else f"known are {', '.join(known)}"
-            yield Notice(f"`{quoted(name, 60)}` is ignored", hint=hint)
 
 
 def _is_native(record: object) -> bool:

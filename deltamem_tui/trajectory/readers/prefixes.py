@@ -64,16 +64,14 @@ def counted_once(
     held = 0
     for number, item in enumerate(found):
         entry = _Entry(item, *_marked(item), number)
-        whole = entry.marks[-1] if entry.marks else None
-        longer = waiting.get(beginnings.get(whole, -1)) if whole is not None else None
-        if longer and not _states_outcome(item):
-            waiting.move_to_end(beginnings[whole])  # type: ignore[index]
+        longer = beginnings.get(entry.marks[-1]) if entry.marks else None
+        if longer is not None and not _states_outcome(item):
+            waiting.move_to_end(longer)
             continue
         for mark in reversed(entry.marks):
-            at = beginnings.get(mark, -1)
-            shorter = waiting.get(at)
+            shorter = waiting.get(beginnings.get(mark, -1))
             if shorter and shorter.marks[-1] == mark and not _states_outcome(shorter.item):
-                held -= waiting.pop(at).size
+                held -= waiting.pop(beginnings[mark]).size
                 entry = replace(entry, item=_joined(shorter.item, item), since=shorter.since)
                 break
         waiting[number] = entry
@@ -82,9 +80,7 @@ def counted_once(
         while held > most_held:
             at, oldest = waiting.popitem(last=False)
             held -= oldest.size
-            for mark in oldest.marks:
-                if beginnings.get(mark) == at:
-                    del beginnings[mark]
+            beginnings = {mark: each for mark, each in beginnings.items() if each != at}
             yield oldest.item
     yield from (each.item for each in sorted(waiting.values(), key=lambda entry: entry.since))
 

@@ -18,6 +18,7 @@ from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made,
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
+WENT_BACK = "the conversation went back and on from before"
 BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""
 

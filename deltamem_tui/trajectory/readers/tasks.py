@@ -30,8 +30,6 @@ _GOAL = re.compile(
 # Games that list their actions do so after the goal.
 _AFTER_GOAL = re.compile(r"\s*(?:AVAILABLE ACTIONS:|\Z)", re.IGNORECASE)
 
-# What AgentBench's prompt writes right before the task; all before it is instruction.
-_PROBLEM = re.compile(r"\b(?:Now, my|Now, I will start a new problem in a new OS\. My) problem is:")
 # What many prompts write there, and people too.
 _LABEL = re.compile(
     r"^[ \t]*(?:Here is (?:your task\.|the task:)|Task:|Question:|Claim:)[ \t]*\n?", re.MULTILINE
@@ -83,7 +81,7 @@ def marked_task(text: str) -> tuple[str, str] | None:
         return marked_task(issue) or (issue, "")
     if shop := _WEBSHOP.search(text):
         return shop["goal"].strip(), ""
-    return _game_task(text) or _problem(text)
+    return _game_task(text)
 
 
 def issue_of(text: str) -> str:
@@ -94,11 +92,6 @@ def issue_of(text: str) -> str:
         if found and closed and inner.strip():
             text = inner.strip()
     return text[begins.end() :].strip() if (begins := _COMMAND_FILE.match(text)) else text
-
-
-def begins_anew(text: str) -> bool:
-    """Return True if a message ends AgentBench's solved example and gives the real task."""
-    return (mark := _PROBLEM.match(text.lstrip())) is not None and "new problem" in mark[0]
 
 
 def _game_task(text: str) -> tuple[str, str] | None:
@@ -112,12 +105,6 @@ def _game_task(text: str) -> tuple[str, str] | None:
         begin = next((scene.start() for scene in scenes), begin)
     is_game = _SCENE.search(text, begin) or ("to:" in goals[-1][0] and _AFTER_GOAL.match(text, end))
     return (task, scene_of(text[begin:at] + text[end:])) if is_game else None
-
-
-def _problem(text: str) -> tuple[str, str] | None:
-    marks = [*_PROBLEM.finditer(text)]
-    task = text[marks[-1].end() :].strip() if marks else ""
-    return (task, text[: marks[0].start()].strip()) if task else None
 
 
 def _labelled_task(text: str) -> tuple[str, str] | None:

@@ -25,7 +25,6 @@ from deltamem_tui.trajectory.readers.traces import (
     Span,
     as_name,
     each_trace,
-    last_message,
     messages_in,
     moment,
     task_in,
@@ -85,7 +84,6 @@ def _otel_span(item: Json) -> _OtelSpan:
         parent=as_text(_first(item, "parent_id", "parentSpanId", "parent_span_id")),
         name=as_text(_first(given, "gen_ai.tool.name", "tool.name") or name) if is_tool else name,
         start=moment(_first(item, "start_time", "startTimeUnixNano", "startTime")),
-        is_agent=(kind or given.get("gen_ai.operation.name")) in ("AGENT", "invoke_agent"),
         is_tool=is_tool,
         model=as_text(
             _first(given, "gen_ai.response.model", "gen_ai.request.model", "llm.model_name")
@@ -206,10 +204,6 @@ def _otel_episode(conversation: Conversation, trace: str, found: list[object]) -
     spans = sorted((_otel_span(as_mapping(each)) for each in found), key=lambda span: span.start)
     root = next((span for span in spans if not span.parent), spans[0])
     given = task_in(unfolded(root.attributes.get("input.value")))
-    ended: list[object] = []
-    if not (root.parent or root.failed or root.is_tool):
-        told = last_message(root.attributes.get("gen_ai.output.messages"))
-        ended = told or last_message(root.attributes.get("output.value"))
     # Only the one span that all others are a part of speaks for the whole; some are told twice.
     tops = {(span.id, span.start): span for span in spans if not span.parent}
     whole = [*tops.values()] if len(tops) == 1 else []
@@ -219,7 +213,6 @@ def _otel_episode(conversation: Conversation, trace: str, found: list[object]) -
         spans,
         task="" if any(span.asked for span in spans) else given,
         asked=given,
-        ended=ended,
         outcome=verdict_of_whole(_otel_scores(whole), _otel_scores(parts)),
         metadata={"id": trace, "name": root.title},
     )
@@ -275,7 +268,6 @@ def _langfuse_episode(conversation: Conversation, value: object) -> Trajectory:
         conversation,
         spans,
         task=task_in(_opened_text(trace.get("input"))),
-        ended=last_message(_opened_text(trace.get("output"))),
         outcome=verdict_of_whole(
             (_langfuse_score(score) for score in scores if not score.get("observationId")),
             (_langfuse_score(score) for score in scores if score.get("observationId")),
@@ -299,7 +291,6 @@ def _langfuse_span(item: Json) -> Span:
         parent=as_text(item.get("parentObservationId")),
         name=as_text(told.get("gen_ai.tool.name") or item.get("name")) or "tool",
         start=moment(item.get("startTime")),
-        is_agent=item.get("type") == "AGENT",
         is_tool=item.get("type") == "TOOL" or "gen_ai.tool.name" in told,
         given=given,
         answer=item.get("statusMessage") if failed and not answer else answer,
@@ -408,12 +399,10 @@ def _langsmith_episode(conversation: Conversation, trace: str, found: list[objec
     if outcome.source == "unknown" and (error := as_text(root.get("error"))):
         # That the program broke down is not a verdict on the task, but worth knowing.
         outcome = Outcome(reason=outcome.reason or error)
-    has_answer = is_whole and not spans[top].is_tool and not root.get("error")
     return trace_episode(
         conversation,
         spans,
         task=task_in(root.get("inputs")),
-        ended=last_message(root.get("outputs")) if has_answer else [],
         outcome=outcome,
         metadata={"id": trace, "name": as_text(root.get("name"))},
     )

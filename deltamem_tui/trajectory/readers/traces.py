@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,7 +18,6 @@ from deltamem_tui.trajectory.readers.coding import call_text, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation, StepDraft
 from deltamem_tui.trajectory.readers.messages import (
     add_messages,
-    calls_made,
     content_text,
     is_message,
     parts_of,
@@ -34,21 +32,12 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_mapping,
     as_object,
     as_text,
-    unfolded,
-    unquoted,
 )
 
 # Where programs put what a user asked, and what they answered at the end.
 _ASKED = (
     *("input", "query", "contents", "question", "prompt", "task", "goal", "new_message"),
     *("message", "text"),
-)
-_ANSWERED = ("output", "answer", "final_answer", "final_output", "response")
-# In place of an answer: that there is none, in JSON and as Python shows it, or how it went.
-_NO_ANSWER = re.compile(
-    r"(?:null|none|true|false|ok|okay|success|successful|succeeded|done|completed?|finished"
-    r"|error|fail|failed|failure)[.!]*|error:.*|traceback .*",
-    re.IGNORECASE | re.DOTALL,
 )
 _BATCHES = ("messages", "contents", "generations", "choices", "candidates", "output")
 _MOST_DIGITS = 30  # of a number that is a time
@@ -113,18 +102,6 @@ def task_in(value: object) -> str:
     return ""
 
 
-def last_message(value: object) -> list[object]:
-    """Return the agent's last message in what a trace keeps as its output, if it is clear."""
-    value = as_object(unfolded(unquoted(value)))
-    if isinstance(value, dict) and not is_message(value):
-        texts = (value.get(key) for key in _ANSWERED)
-        value = next((text for text in texts if isinstance(text, str) and text.strip()), value)
-    if isinstance(value, str) and _NO_ANSWER.fullmatch(value.strip()):
-        return []
-    last = messages_in(value, answer=True)[-1:]
-    return [message for message in last if role_of(as_mapping(message)) == "agent"]
-
-
 def moment(value: object) -> tuple[int, float, str]:
     """Return a key that sorts times however they are written: none, numbers, dates, others."""
     text = as_text(value)
@@ -150,7 +127,6 @@ class Span:
     parent: str = ""
     name: str = ""
     start: tuple[int, float, str] = (0, 0, "")
-    is_agent: bool = False
     is_tool: bool = False
     asked: Sequence[object] = ()
     answered: Sequence[object] = ()
@@ -159,7 +135,6 @@ class Span:
     answer: object = None
     call_id: str = ""
     failed: bool = False
-    depth: int = 0
 
 
 def trace_episode(
@@ -168,35 +143,29 @@ def trace_episode(
     *,
     task: str = "",
     asked: str = "",
-    ended: Sequence[object] = (),
     outcome: Outcome | None = None,
     metadata: Mapping[str, str] | None = None,
 ) -> Trajectory:
-    """Return the episode of one trace, whose spans are in order of time."""
-    _measure_depths(spans)
-    models = [span for span in spans if span.asked or span.answered or span.model]
+    """Return the episode of one trace, whose spans are in order of time.
+
+    The conversation is the longest that a model was asked in about the trace's own task, and the
+    last of those that are as long.
+    """
+    models = [span for span in spans if span.asked]
     tools = [span for span in spans if span.is_tool]
-    begins = task or asked
+    begins = task or asked or next(filter(None, (task_in(each.asked) for each in models)), "")
     own = [span for span in models if begins and begins in task_in(span.asked)] or models
-    level = _level(own, tools)
-    near = [span for span in models if span.depth <= level]
-    conversation.pass_over("model call", "made by a sub-agent", len(models) - len(near))
-    if any(span.asked for span in models):  # else nothing in it is another agent's
-        tools = [span for span in tools if span.depth <= level]
-    # The longest, and the last of those that are as long.
-    candidates = [span for span in reversed(own) if span.asked and span.depth <= level]
-    longest = max(candidates, key=lambda span: len(span.asked), default=None)
+    others = [span for span in models if task_in(span.asked) not in ("", begins)]
+    if own is not models:
+        conversation.pass_over("model call", "of another conversation", len(others))
+    longest = max(reversed(own), key=lambda span: len(span.asked), default=None)
     if longest is None:
         conversation.user(task)
         _add_steps(conversation, tools)
     else:
-        topic = task_in(longest.asked)
-        others = sum(task_in(span.asked) not in ("", topic) for span in near)
-        conversation.pass_over("model call", "of another conversation", others)
-        longest = _continued(longest, near)
+        longest = _continued(longest, models)
         add_messages(conversation, longest.asked)
         _add_answer(conversation, longest.answered, tools)
-    _add_last_message(conversation, ended, begins)
     return conversation.episode(
         task=task,
         environment=conversation.system,
@@ -206,35 +175,11 @@ def trace_episode(
     )
 
 
-def _measure_depths(spans: Sequence[Span]) -> None:
-    known = {span.id: span for span in spans if span.id}
-    for span in spans:
-        passed, parent = {span.id}, known.get(span.parent)
-        while parent and parent.id not in passed:
-            span.depth += parent.is_agent or parent.is_tool
-            passed.add(parent.id)
-            parent = known.get(parent.parent)
-
-
-def _level(models: Sequence[Span], tools: Sequence[Span]) -> int:
-    """Return how deep the agent lies whose work the trace is: the first that acts."""
-    acting = [span.depth for span in models if _acts(span)]
-    asking = [span.depth for span in models if span.asked]
-    return min(acting or [span.depth for span in tools] or asking, default=0)
-
-
-def _acts(span: Span) -> bool:
-    return any(
-        each.get("tool_calls") or each.get("type") == "function_call" or any(calls_made(each))
-        for each in map(as_mapping, (*span.asked, *span.answered))
-    )
-
-
 def _continued(longest: Span, spans: Sequence[Span]) -> Span:
     """Return a call with those after it that were given only what is new: no word of a user."""
     for span in spans[spans.index(longest) + 1 :]:
         roles = {role_of(as_mapping(each)) for each in span.asked}
-        if span.asked and not roles & {"user", "system"}:
+        if not roles & {"user", "system"}:
             heard = [*longest.asked, *longest.answered]
             known = set(map(as_json, heard))
             heard += [each for each in span.asked if as_json(each) not in known]
@@ -276,23 +221,6 @@ def _add_steps(conversation: Conversation, tools: Sequence[Span]) -> None:
         call_id = f"{index} {span.call_id}"
         conversation.call(span.name, span.given, call_id)
         conversation.answer(content_text(span.answer), call_id, failed=span.failed)
-
-
-def _add_last_message(conversation: Conversation, ended: Sequence[object], task: str) -> None:
-    """Add what the whole gave back, unless a model has said it, or some words like it."""
-    exchange = conversation.last_exchange
-    if exchange is None or add_messages(Conversation(), ended).has_calls:
-        return
-    call, result = exchange
-    words = _words_of(ended)
-    said = (task.strip(), result.strip(), _words_of(last_message(result)))
-    if words not in said and words not in call and as_json(words)[1:-1] not in call:
-        add_messages(conversation, ended)
-
-
-def _words_of(messages: Sequence[object]) -> str:
-    parts = (part for each in messages for part in parts_of(as_mapping(each)))
-    return "\n".join(map(content_text, parts)).strip()
 
 
 MOST_NAME = 300

@@ -16,7 +16,7 @@ from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
 from tests.effort import examples
-from tests.trajectory.readers.samples import lines, only, readings
+from tests.trajectory.readers.samples import only, readings
 
 SECRET = "sk-" + "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7xC0uF"
 
@@ -140,31 +140,6 @@ def test_what_is_no_record(value: object) -> None:
 
 STEP = {"action": "look", "observation": "a room"}
 FINE = {"task": "t", "steps": [STEP], "outcome": {"success": True}}
-
-
-def test_each_is_told_once_where_it_first_stands(tmp_path: Path) -> None:
-    odd = {
-        **FINE,
-        "env": "a hall",
-        "outcome": {"succes": True},
-        "source": {"line": "3"},
-        "steps": [STEP, {**STEP, "toll": "eyes"}, {**STEP, "toll": "hands"}],
-    }
-    (tmp_path / "log.jsonl").write_bytes(lines(FINE, odd, odd))
-    found = list(read_logs(tmp_path / "log.jsonl"))
-    assert sum(isinstance(each, Trajectory) for each in found) == 3
-    told = [str(each) for each in found if isinstance(each, Notice)]
-    names = ("env", "outcome.succes", "source.line", "steps[].toll")
-    assert [each.partition(" (")[0] for each in told] == [
-        f"log.jsonl, line 2: `{name}` is ignored" for name in names
-    ]
-    assert "(known are file, position, format)" in told[2]
-
-
-def test_a_log_of_many_keys_is_not_told_for_ever(tmp_path: Path) -> None:
-    (tmp_path / "log.jsonl").write_bytes(lines(*({**FINE, f"x{n}": n} for n in range(60))))
-    told = [str(each) for each in read_logs(tmp_path / "log.jsonl") if isinstance(each, Notice)]
-    assert len(told) == 40
 
 
 # What a step may be in a log that another program wrote, or a person.

@@ -43,7 +43,6 @@ ELSEWHERE = ROOM.replace("mug", "pen")
         ),
         (f"Your task is to find a plant.\n{KITCHEN}", "find a plant.", KITCHEN),
         ("WebShop [SEP] Instruction: [SEP] a red mug [SEP] Search", "a red mug", ""),
-        ("You use a shell. Now, my problem is:\n\nHow many?", "How many?", "You use a shell."),
         ("Rules.\n\nTask Description:\nMake it.\n\nCurrent terminal state:\n$", "Make it.", ""),
         (
             HARNESS,
