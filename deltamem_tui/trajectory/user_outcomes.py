@@ -8,6 +8,7 @@ refused: one wrong row makes a failure a success.
 from __future__ import annotations
 
 import csv
+import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, Record, TextLine, located
+from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, located
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import (
     ID_KEYS,
@@ -145,27 +146,29 @@ def _by_id(outcomes: Mapping[str, Outcome]) -> UserOutcomes:
 
 
 def _read(log: Log, success_at: float) -> UserOutcomes:
-    if log.layout == "text" and not log.preview().head.lstrip().startswith("["):
-        return _from_rows(_table(log), success_at)
-    _check_keys(log)
-    if log.layout != "lines":
-        return _from_document(log.document(), success_at)
-    records = list(log.records())
-    if refused := next((each for each in records if isinstance(each, RecordError)), None):
-        raise refused
-    rows = [(each.value, each.position) for each in records if isinstance(each, Record)]
-    return _from_rows(rows, success_at) if len(rows) > 1 else _from_document(rows[0][0], success_at)
-
-
-def _check_keys(log: Log) -> None:
-    """See that no object has one key twice with different values: parsers keep the last."""
-    for item in log.values():
+    text = log.whole().decode("utf-8", "replace")
+    if text.lstrip()[:1] not in ("{", "["):
+        return _from_rows(_table(text), success_at)
+    try:
+        return _from_document(_parsed(text), success_at)
+    except ValueError:
+        lines = [(each, f"line {n}") for n, each in enumerate(text.split("\n"), 1) if each.strip()]
+    rows = []
+    for line, position in lines:
         try:
-            json.loads(getattr(item, "data", b""), object_pairs_hook=_unique)
-        except (ValueError, RecursionError):
-            continue  # which is told by whoever parses it for good
+            rows.append((_parsed(line), position))
+        except (ValueError, RecursionError) as error:
+            raise RecordError(
+                f"not JSON: {one_line(str(error), 120)}", position=position
+            ) from error
         except RecordError as error:
-            raise located(error, "", item.position) from None
+            raise located(error, "", position) from None
+    return _from_rows(rows, success_at)
+
+
+def _parsed(text: str) -> object:
+    """Return a JSON value; no object may have one key twice, of which parsers keep the last."""
+    return json.loads(text, object_pairs_hook=_unique)
 
 
 def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
@@ -178,16 +181,10 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
     return found
 
 
-def _table(log: Log) -> Iterator[_Row]:
+def _table(text: str) -> Iterator[_Row]:
     """Yield the rows of a table by column; without a header, those are id and outcome."""
-    items = list(log.lines())
-    lines = [item for item in items if isinstance(item, TextLine)]
-    there = {line.position for line in lines}  # of a line whose bytes were replaced, too
-    for item in items:
-        if isinstance(item, RecordError) and item.position not in there:
-            raise item
-    head = next((line.text for line in lines if line.text.strip(_DELIMITERS + " ")), "")
-    reader = csv.reader((line.text for line in lines), delimiter=max(_DELIMITERS, key=head.count))
+    head = next((each for each in text.splitlines() if each.strip(_DELIMITERS + " ")), "")
+    reader = csv.reader(io.StringIO(text), delimiter=max(_DELIMITERS, key=head.count))
     names: list[str] = []
     try:
         for number, row in enumerate(reader, 1):
@@ -207,7 +204,7 @@ def _table(log: Log) -> Iterator[_Row]:
     except csv.Error as error:
         raise RecordError(
             f"a row that is not a row of a table: {one_line(str(error), 120)}",
-            position=lines[reader.line_num - 1].position,
+            position=f"line {reader.line_num}",
             hint="leave out long columns, and look for a quotation mark without its partner",
         ) from error
 

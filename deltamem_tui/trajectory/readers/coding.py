@@ -10,8 +10,6 @@ from deltamem_tui.trajectory.model import StepStatus
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_json,
-    as_list,
-    as_mapping,
     as_text,
     unfolded,
 )
@@ -24,19 +22,6 @@ def repository_of_issue(instance: str) -> str:
     """`owner/name` out of an issue's id as SWE-bench writes it; empty if it is another id."""
     match = _INSTANCE.fullmatch(instance)
     return f"{match['owner']}/{match['name']}" if match else ""
-
-
-def tool_names(definitions: object) -> list[str]:
-    """Return the names in a list of tool definitions, of any of the providers' shapes."""
-    names = []
-    for item in as_list(definitions):
-        if isinstance(item, str):
-            names.append(item)
-            continue
-        tool = as_mapping(item)
-        function = as_mapping(tool.get("function"))
-        names.append(as_text(function.get("name") or tool.get("name") or tool.get("title")))
-    return [name for name in names if name]
 
 
 # Elements that an agent's program writes into the user's turns.

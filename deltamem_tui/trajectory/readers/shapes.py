@@ -144,22 +144,6 @@ def as_object(value: object) -> object:
     return value
 
 
-def required_text(record: Json, key: str) -> str:
-    """Return the text under `key`."""
-    value = record.get(key)
-    if not isinstance(value, str) or not value.strip():
-        raise RecordError(f"no text under `{key}`")
-    return value
-
-
-def required_list(record: Json, key: str) -> list[object]:
-    """Return the list under `key`."""
-    value = record.get(key)
-    if not isinstance(value, list):
-        raise RecordError(f"no list under `{key}`")
-    return value
-
-
 def texts(record: Json, keys: tuple[str, ...]) -> dict[str, str]:
     """Return the values under those of `keys` that are there and not empty, as text."""
     found = ((key, as_text(record.get(key))) for key in keys)
