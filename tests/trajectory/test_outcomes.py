@@ -10,9 +10,6 @@ from hypothesis import strategies as st
 
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.outcomes import (
-    LISTED_REASONS,
-    ReasonTally,
-    attributed,
     decided,
     recorded,
     stated,
@@ -87,15 +84,6 @@ COUNTED = "`{}` says {}, a count beside others and no verdict"
 )
 def test_a_number_among_counts_is_no_verdict(record: dict[str, object], outcome: Outcome) -> None:
     assert recorded(record) == outcome
-
-
-@pytest.mark.parametrize("nought", [0, 0.0, "0", " 0.0 ", False, "no"])
-@pytest.mark.parametrize("one", [1, 1.0, "1", "1.0", True, "resolved"])
-def test_a_verdict_in_numbers_is_not_outdone_by_a_reward(nought: object, one: object) -> None:
-    lost, won = {"success": nought, "reward": 0.9}, {"resolved": one, "score": 0.6}
-    assert recorded(lost) == Outcome(False, 0.9, "stated")
-    assert recorded(won) == Outcome(True, 0.6, "stated")
-    assert recorded({"reward": one, "score": 0.6}).success in (None, True)  # no verdict's key
 
 
 @pytest.mark.parametrize(
@@ -202,25 +190,8 @@ def test_a_disputed_outcome_is_one_that_two_places_would_dispute(
     assert bool(together(parts).reason) == clash == (not found.known and success is not None)
 
 
-def test_what_is_known_and_nobody_is_named_for_is_the_logs_own() -> None:
-    assert attributed(Outcome(True)) == Outcome(True, None, "stated")
-    assert attributed(Outcome(None, 0.5)) == Outcome(None, 0.5, "stated")
-    for left in (Outcome(), Outcome(reason="why"), Outcome(True, None, "judge")):
-        assert attributed(left) is left
-
-
 def test_success_at_moves_the_line_for_rewards_only() -> None:
     assert decided(stated(0.75), success_at=0.7).success is True
     assert decided(stated(0.75), success_at=0.8).success is False
     assert decided(Outcome(False, 0.75, "stated"), success_at=0.7).success is False
     assert decided(Outcome(), success_at=0.1).success is None
-
-
-def test_it_does_not_grow_with_the_log() -> None:
-    tally = ReasonTally()
-    for index in range(LISTED_REASONS + 7):
-        tally.add(Outcome(reason=f"`score` says {index}"))
-    tally.add(Outcome(reason="`score` says 0"))
-    assert len(tally.listed) == LISTED_REASONS
-    assert (tally.listed["`score` says 0"], tally.unlisted) == (2, 7)
-    assert tally.total == LISTED_REASONS + 8

@@ -9,7 +9,7 @@ import pytest
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
-from deltamem_tui.trajectory.user_outcomes import UserOutcomes, user_outcomes
+from deltamem_tui.trajectory.user_outcomes import user_outcomes
 
 
 def episode(name: str = "", **metadata: str) -> Trajectory:
@@ -47,11 +47,6 @@ def test_what_is_no_file_of_outcomes(tmp_path: Path, choice: str, words: str) ->
     assert told.value.message.startswith(words)
 
 
-def test_the_logs_own_word_wins() -> None:
-    told = episode().with_outcome(Outcome(success=False, source="stated"))
-    assert user_outcomes("success").apply(told) is told
-
-
 @pytest.mark.parametrize("source", ["judge", "user"])
 @pytest.mark.parametrize("content", [{"a": False}, ["b"], "id,success\na,false\n"])
 def test_a_file_overrules_a_judge_and_an_earlier_word(
@@ -62,14 +57,6 @@ def test_a_file_overrules_a_judge_and_an_earlier_word(
     assert outcomes.apply(told).outcome == USER_FAILURE
     other = episode().with_outcome(Outcome(success=True, source=source))
     assert outcomes.apply(other) is other
-
-
-def test_a_word_is_for_all_and_a_file_for_those_that_it_names(tmp_path: Path) -> None:
-    assert UserOutcomes().are_for_all
-    assert user_outcomes("failure").are_for_all
-    files: list[object] = [{"a": True}, ["a"], {"resolved_ids": []}]
-    for content in files:
-        assert not user_outcomes(given(tmp_path / "outcomes", content)).are_for_all
 
 
 def test_a_word_for_all_is_for_those_of_whom_nothing_was_said() -> None:

@@ -101,8 +101,7 @@ def _logs_of(name: str, limits: LogLimits) -> Iterator[FoundLog]:
 
 
 def _matching(pattern: str, limits: LogLimits) -> Iterator[FoundLog]:
-    found = glob.iglob(pattern, recursive=True)  # noqa: PTH207 — Path.glob takes no absolute ones
-    matches = sorted({*found}) if glob.has_magic(pattern) else []
+    matches = sorted(_expanded(pattern)) if glob.has_magic(pattern) else []
     if not matches:
         raise TrajectoryError(
             "no such file or folder",
@@ -119,6 +118,26 @@ def _matching(pattern: str, limits: LogLimits) -> Iterator[FoundLog]:
     for file in files:
         name = file.relative_to(fixed) if file.is_relative_to(fixed) else Path(file.name)
         yield FoundLog(Log(_shown(name), file, limits), named=False)
+
+
+def _expanded(pattern: str) -> set[str]:
+    parts = Path(pattern).parts
+    if "**" not in parts:
+        return set(glob.iglob(pattern))  # noqa: PTH207 — Path.glob takes no absolute patterns
+    index = parts.index("**")
+    tail = parts[index + 1 :] or ("*",)
+    found: set[str] = set()
+    for top in _expanded(str(Path(*parts[:index]))):
+        for folder in _folders_in(top):
+            found |= _expanded(str(Path(glob.escape(folder), *tail)))
+    return found
+
+
+def _folders_in(top: str) -> Iterator[str]:
+    """Yield a folder and those below it but hidden ones, as patterns have it."""
+    for folder, folders, _ in os.walk(top):
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        yield folder
 
 
 def _files_of(match: Path, folders: bool) -> Iterator[Path]:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import codecs
 import gzip
 import json
 import random
@@ -123,13 +122,6 @@ def test_text_that_is_taken_for_json_tells_its_first_line(tmp_path: Path) -> Non
     assert (error.message, error.position) == ("not JSON: [INFO] {started}", "line 2")
 
 
-def test_a_long_line_is_passed_over(tmp_path: Path) -> None:
-    data = b'{"a": 1}\n{"b": "' + b"x" * 5_000_000 + b'"}\n{"a": 2}\n'
-    first, refused, last = values(log_of(tmp_path, data, LogLimits(record_bytes=1000)))
-    assert (first, last) == ({"a": 1}, {"a": 2})
-    assert "line 2: a record of more than 1000 bytes" in str(refused)
-
-
 def cut_gzip(tmp_path: Path, lines: list[bytes], share: float) -> Log:
     data = gzip.compress(b"".join(lines))
     return log_of(tmp_path, data[: int(len(data) * share)])
@@ -158,35 +150,6 @@ def test_gzip_data_of_which_nothing_can_be_read_promises_nothing(tmp_path: Path)
     with pytest.raises(RecordError) as told:
         _ = cut_gzip(tmp_path, [b'{"a": 1}\n'], 0.4).layout
     assert told.value.hint == "fetch the file again"
-
-
-def test_a_gzip_bomb_is_stopped(tmp_path: Path) -> None:
-    data = gzip.compress(b'{"a": 1}\n' + b" " * 30_000_000 + b"\n")
-    limits = LogLimits(expansion=10, expansion_free_bytes=2_000_000)
-    first, refused = values(log_of(tmp_path, data, limits))
-    assert first == {"a": 1}
-    assert "unpacks to more than" in str(refused)
-
-
-def test_damaged_utf16_is_told(tmp_path: Path) -> None:
-    data = codecs.BOM_UTF16_LE + '{"a": 1}\n'.encode("utf-16-le") + b"\x00\xdc\x00"
-    with pytest.raises(TrajectoryError, match=r"some\.log.*not valid UTF-16"):
-        _ = log_of(tmp_path, data).layout
-
-
-def test_lines_of_text_replace_and_report(tmp_path: Path) -> None:
-    first, told, second = log_of(tmp_path, "größe\r\n".encode() + b"> \xff look").lines()
-    assert (first, second) == (TextLine(1, "größe"), TextLine(2, "> � look"))
-    assert isinstance(told, RecordError)
-    assert told.position == "line 2"
-
-
-def test_a_document_is_one_value(tmp_path: Path) -> None:
-    assert log_of(tmp_path, ARRAY).document() == [{"a": 1}, {"a": 2}]
-    with pytest.raises(RecordError, match="not JSON"):
-        log_of(tmp_path, JSONL).document()
-    with pytest.raises(RecordError, match="more than 5 bytes"):
-        log_of(tmp_path, ARRAY, LogLimits(record_bytes=5)).document()
 
 
 def test_what_is_no_text_says_what_it_is(tmp_path: Path) -> None:
@@ -235,10 +198,3 @@ def test_a_notebook_is_the_text_that_its_cells_printed(tmp_path: Path) -> None:
     preview = log.preview()
     assert (preview.layout, preview.head) == ("text", "> look\na room\n<Figure>\n42")
     assert values(log) == ["some.log: a notebook, which is read as text"]
-
-
-def test_a_notebook_that_is_cut_short(tmp_path: Path) -> None:
-    log = log_of(tmp_path, NOTEBOOK[:-20].encode())
-    assert log.preview().head == ""
-    with pytest.raises(RecordError, match="middle of a value"):
-        list(log.lines())

@@ -10,10 +10,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import ReadProgress
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs, to_line
+from deltamem_tui.trajectory.readers import read_logs
 
 CHAT = '{"messages": [{"role": "user", "content": "DO"}, {"role": "assistant", "content": "ok"}]}\n'
 LONG = "".join(CHAT.replace("DO", f"Do {number}.") for number in range(2000)).encode()
@@ -36,19 +34,6 @@ def test_the_bytes_of_a_file_are_told_as_they_lie_there(tmp_path: Path, packed: 
     assert total == sum(counts) == path.stat().st_size
 
 
-def test_half_way_through_about_half_was_told(tmp_path: Path) -> None:
-    path = tmp_path / "log"
-    line = to_line(Trajectory("t", steps=(Step("look", "x" * 1000),), outcome=Outcome(True)))
-    path.write_bytes(line * 2000)
-    progress, counts = ReadProgress(), list[int]()
-    readings = read_logs([path], progress=progress)
-    progress.advance = counts.append
-    for _ in range(1000):
-        next(readings)
-    assert 0.4 < sum(counts) / progress.total < 0.7
-    assert max(counts) < progress.total / 5
-
-
 def test_all_logs_are_counted_also_those_that_nobody_can_read(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").write_text(CHAT)
     (tmp_path / "b.txt").write_text("no log at all")
@@ -62,10 +47,3 @@ def test_all_logs_are_counted_also_those_that_nobody_can_read(tmp_path: Path) ->
 def test_standard_input_has_a_size_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(CHAT.encode())))
     assert told("-") == (len(CHAT), [len(CHAT)])
-
-
-def test_without_a_listener_nothing_is_reported(tmp_path: Path) -> None:
-    (tmp_path / "log").write_text(CHAT)
-    assert not any(
-        isinstance(each, RecordError) for each in read_logs([tmp_path], progress=ReadProgress())
-    )

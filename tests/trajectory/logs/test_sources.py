@@ -78,21 +78,6 @@ def test_logs_of_one_name_are_told_apart_by_their_folders(
     ]
 
 
-@pytest.mark.parametrize("pattern", ["", "o.jsonl", "*o.jsonl"])
-def test_of_an_absolute_path_no_more_is_shown_than_tells_it_apart(runs: Path, pattern: str) -> None:
-    (runs / "q/p/o.jsonl").unlink()
-    (runs / "q/alone.jsonl").unlink()
-    found = [name for name, _ in names(runs / "p" / pattern, runs / "q" / pattern)]
-    assert found == ["p/o.jsonl", "q/o.jsonl"]
-
-
-def test_an_absolute_path_is_shown_whole_only_where_nothing_less_tells_it_apart(runs: Path) -> None:
-    top = str(runs / "o.jsonl")
-    (first, _), (second, _) = names("o.jsonl", runs / "p" / "o.jsonl")
-    assert (first, second) == ("o.jsonl", "p/o.jsonl")
-    assert [name for name, _ in names("p/o.jsonl", top)] == ["p/o.jsonl", f"{runs.name}/o.jsonl"]
-
-
 def test_patterns(folder: Path) -> None:
     assert names(folder / "*.jsonl") == [("a.jsonl", False), ("b.jsonl", False)]
     assert names(f"{folder}/**/*.txt") == [("deep/c.txt", False)]

@@ -34,44 +34,16 @@ MANY = 2_000  # times that a piece stands in a log, and then twice as often
 MOST_BYTES = 1_000_000  # of such a log
 MOST_TIMES = 2.2  # the calls for a log of twice the length; what is quadratic makes four times
 HANGS = 900  # seconds of the processor: thirty times what all takes
-_SOUGHT = (
-    *("", "<os>", "<command-name>", "<command-args>", "<command-message>", "<system-reminder>"),
-    *(
-        "<tool-use ",
-        'data-tool-type="',
-        "<summary>",
-        "<think>",
-        "<details>",
-        "<environment_context>",
-    ),
-    *("```bash\n", "```", "<function=", "data:image/png;base64,", "attachment://", "- - ", "/ask"),
-    *("Action:", "\nAction 1:", "Thought:", "\nObservation: ", "\n> think:", "Your task is to:"),
-    *(
-        "Instruction:",
-        "Instruction: [SEP]",
-        "Here is the task:",
-        "my problem is:",
-        "STATUS:",
-        "####",
-    ),
-    *(
-        "Question:",
-        "ISSUE:\n",
-        "<pr_description>",
-        "Input: Successfully parsed input into ",
-        "//a@",
-    ),
-    *(
-        "### ",
-        "_**User**_",
-        "Your score (min 0.0, max 1.0):",
-        "-= Welcome to ",
-        "{",
-        "[",
-        '"',
-        "\\",
-    ),
+_JOINED = (
+    "|<os>|<command-name>|<command-args>|<command-message>|<system-reminder>|<tool-use |"
+    'data-tool-type="|<summary>|<think>|<details>|<environment_context>|```bash\n|```|'
+    "<function=|data:image/png;base64,|attachment://|- - |/ask|Action:|\nAction 1:|Thought:|"
+    "\nObservation: |\n> think:|Your task is to:|Instruction:|Instruction: [SEP]|"
+    "Here is the task:|my problem is:|STATUS:|####|Question:|ISSUE:\n|<pr_description>|"
+    "Input: Successfully parsed input into |//a@|### |_**User**_|"
+    'Your score (min 0.0, max 1.0):|-= Welcome to |{|[|"|\\'
 )
+_SOUGHT = _JOINED.split("|")
 
 
 def logs(seed: int) -> Iterator[tuple[str, bytes]]:

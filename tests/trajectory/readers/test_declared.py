@@ -158,14 +158,6 @@ def test_what_the_expressions_gave_is_told(tmp_path: Path, record: object, words
     assert told.position == "line 1"
 
 
-def test_a_parallel_list_that_is_longer_is_told(tmp_path: Path) -> None:
-    rows = 'task = "q"\nsteps = "rows({a: acts, b: seen})"\n[step]\naction = "a"'
-    told = refusal(
-        read(tmp_path, declared(tmp_path, rows), {"q": "x", "acts": ["a"], "seen": [1, 2]})
-    )
-    assert "a list is longer than the first" in str(told)
-
-
 def test_the_functions_and_messages_of_a_declaration(tmp_path: Path) -> None:
     own = 'own = "chats"\nrecords = "entries(chats)"\n'
     reader = declared(tmp_path, own + 'messages = "value.said"\nfault = "value.why"')
@@ -213,12 +205,6 @@ def test_records_that_own_knows_as_one_list_are_one_episode(tmp_path: Path) -> N
     found = only(read(tmp_path, reader, said))
     assert (found.task, found.steps) == ("go", (Step("gone", kind="message"),))
     assert found.outcome == Outcome(success=True, source="stated")
-
-
-def test_an_expression_that_fails_on_a_value_is_told(tmp_path: Path) -> None:
-    reader = declared(tmp_path, 'task = "join(\', \', q)"\nsteps = "acts"\n[step]\naction = "@"')
-    told = refusal(read(tmp_path, reader, {"q": 3, "acts": ["a"]}))
-    assert "`task` = join(', ', q) fails:" in str(told)
 
 
 @pytest.mark.parametrize(

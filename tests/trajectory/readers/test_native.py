@@ -7,7 +7,7 @@ from pathlib import Path
 
 import orjson
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
@@ -217,17 +217,3 @@ def test_whatever_is_read_is_stored_and_read_again_as_it_is(
             line = to_line(each)
             assert orjson.loads(line) == to_record(each)
             assert from_record(orjson.loads(line)) == each
-
-
-@given(st.floats(allow_nan=False, allow_infinity=False) | st.integers(-(10**20), 10**20))
-@example(1e15)
-@example(1e16)
-@example(-0.0)
-@example(1e-7)
-@example(5e-324)
-def test_rewards_are_floats_and_have_one_spelling(reward: float) -> None:
-    record = {"task": "t", "steps": [{"action": "a", "reward": reward}]}
-    found = from_record(record)
-    assert found == Trajectory("t", steps=(Step("a", reward=float(reward)),))
-    assert found.id == Trajectory("t", steps=(Step("a", reward=reward),)).id
-    assert orjson.loads(to_line(found)) == to_record(found)

@@ -33,7 +33,6 @@ from tests.trajectory.readers.samples import (
     lines,
     notices,
     only,
-    readings,
     refusal,
     refusals,
 )
@@ -150,15 +149,6 @@ def test_what_a_reader_yields_is_checked_and_stamped(tmp_path: Path) -> None:
     assert str(broken) == "log.txt: broke off"
 
 
-def test_a_ten_megabyte_observation_is_one_clear_line(tmp_path: Path) -> None:
-    huge = Trajectory("boil water", steps=(Step("look", "x" * 10_000_000),))
-    refused, good = readings(tmp_path, to_line(huge) + to_line(EPISODE), "log.jsonl")
-    assert isinstance(refused, RecordError)
-    assert "line 1: the observation of step 1 has 10,000,000 characters" in str(refused)
-    assert len(str(refused)) < 200
-    assert isinstance(good, Trajectory)
-
-
 KEYS = ["task", "steps", "action", "task_description", "traj", "result", "outcome", "success"]
 KEYS += ["final_score", "env", "metadata", "x", "name", "reward"]
 KEYS += ["messages", "conversations", "role", "content", "from", "value", "tool_calls", "function"]
@@ -231,14 +221,6 @@ def test_the_generated_episodes(name: str, episodes: int, distinct: int, success
     assert all(item.metadata["task_type"] for item in trajectories)
     solved = [item.outcome.reward == 1.0 for item in trajectories]
     assert solved == [item.outcome.success for item in trajectories]
-
-
-def test_a_link_that_leads_nowhere_is_told(tmp_path: Path) -> None:
-    (tmp_path / "folder").mkdir()
-    (tmp_path / "folder/lost.jsonl").symlink_to(tmp_path / "gone")
-    told = refusal(read_logs([tmp_path]))
-    assert told.source == "folder/lost.jsonl"
-    assert "cannot be read" in told.message
 
 
 def test_every_sample_is_read_or_refused_with_a_reason() -> None:
