@@ -203,9 +203,6 @@ def _mark_of(head: str) -> re.Pattern[str] | None:
 
 def _read_transcript(log: Log) -> Iterator[Reading]:
     mark = _mark_of(log.preview().head)
-    if mark is None:
-        yield RecordError("no turns of a user and an assistant in it", source=log.name)
-        return
     lines, held = list[TextLine](), SizeGuard("a transcript", log.limits)
     for line in log.lines():
         if isinstance(line, RecordError):
@@ -213,7 +210,10 @@ def _read_transcript(log: Log) -> Iterator[Reading]:
         else:
             held.add(len(line.text), line.position)
             lines.append(line)
-    turns = [*_turns(lines, mark)]
+    turns = [*_turns(lines, mark)] if mark else []
+    if not turns:
+        yield RecordError("no turns of a user and an assistant in it", source=log.name)
+        return
     # Another task begins a session of its own only where the text says that it is one.
     yield from conversation_readings(turns[0][1], events_episode, [event for event, _ in turns])
 
