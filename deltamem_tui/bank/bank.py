@@ -211,9 +211,6 @@ class Bank:
         `change` makes, of the manifest as it is under the writer's lock, what it shall be, and
         what the journal states of that: so no change is lost that another process makes at the
         same time. If it returns the same manifest, nothing is written.
-
-        Raises:
-            BankFrozenError: The bank is frozen.
         """
         with self.writing() as batch:
             changed, detail = change(self.manifest)
@@ -277,11 +274,7 @@ class Bank:
             )
 
     def find_node(self, prefix: str, tree_name: str | None = None) -> tuple[str, Node]:
-        """Return the one living node whose id begins with `prefix`, as a person types it.
-
-        Raises:
-            NodeNotFoundError: There is none, or more than one.
-        """
+        """Return the one living node whose id begins with `prefix`, as a person types it."""
         found = [
             (name, node_id)
             for name in self.trees
@@ -388,25 +381,22 @@ class Bank:
 
     def _read_commit(self, tail: Tail | None) -> _View:
         """Read what the journal's last line states, if no writer comes in between."""
-        before, source = self._view, self.manifest.counts_as
+        before, origin = self._view, self.manifest.counts_as
         self.manifest = manifest.read(self.path, tail.commit if tail else None)
         tables = _tables(self.path, self.manifest)
-        if tail:
-            tables = {name: replace(table, commit=tail.commit) for name, table in tables.items()}
         commit = tail.commit if tail else _whole(tables)
         grown = (
             tail is not None
             and before.tail is not None
             and before.tail.commit.generation == commit.generation
             and before.tail.commit.sequence <= commit.sequence
-            and self.manifest.counts_as == source
+            and self.manifest.counts_as == origin
         )
-        known = before.snapshots if grown else {}
-        derived = {name: known[name].derived if name in known else None for name in tables}
-        return _View(
-            tail,
-            {name: TableSnapshot(table, commit, derived[name]) for name, table in tables.items()},
-        )
+        derived = {name: each.derived for name, each in before.snapshots.items() if grown}
+        snapshots = {
+            name: TableSnapshot(table, commit, derived.get(name)) for name, table in tables.items()
+        }
+        return _View(tail, snapshots)
 
 
 @contextmanager

@@ -51,16 +51,9 @@ Vectors = Iterable[NDArray[np.float32]]
 
 @dataclass(slots=True)
 class _Addition:
-    """The rows that a batch adds to one table.
+    """The rows that a batch adds to one table, and the counters that it changes.
 
-    Attributes:
-        snapshot: The table as it counts so far.
-        lines: New lines, newlines included.
-        index: Their index rows in pieces, of the table's `index_type`.
-        vectors: Their vectors; none on most tables.
-        cells: Per row whose counters change, all their new values.
-        births: Per record that has a new line, the row of its first line.
-        size: How long the new lines are together, in bytes.
+    `births` has the row of the first line of each record that has a new one, `size` the bytes.
     """
 
     snapshot: TableSnapshot
@@ -187,10 +180,6 @@ class Batch:
 
         Returns:
             The node with its new revision.
-
-        Raises:
-            BankError: There is no such node, or as `add_node`.
-            BankCorruptError: The line that it has so far is not what was written.
         """
         first = self._additions[tree_name].require_row(node.id)
         before, old_vector = self._current(tree_name, node.id, first)
@@ -201,13 +190,7 @@ class Batch:
         return revised
 
     def count(
-        self,
-        tree_name: str,
-        node_id: str,
-        *,
-        hits: int = 0,
-        recalls: int = 0,
-        successes: int = 0,
+        self, tree_name: str, node_id: str, *, hits: int = 0, recalls: int = 0, successes: int = 0
     ) -> int:
         """Add to a node's counters. One that is full, at `COUNTER_LIMIT`, stays so.
 
@@ -224,9 +207,6 @@ class Batch:
         """Add an episode, waiting to be learnt, or give a known one a new record.
 
         The record is what JSON can hold, with its `id`. A known episode keeps its place and state.
-
-        Raises:
-            BankError: Its id is none, or its line would be longer than `LINE_LIMIT`.
         """
         episode_id = str(record["id"])
         if not are_ids([episode_id]):
@@ -234,11 +214,7 @@ class Batch:
         self.put_episode_line(episode_id, orjson.dumps(record) + b"\n")
 
     def put_episode_line(self, episode_id: str, line: bytes) -> None:
-        """Add an episode that is written already, or give a known one a new record.
-
-        Raises:
-            BankError: The line is longer than `LINE_LIMIT`.
-        """
+        """Add an episode that is written already, or give a known one a new record."""
         addition = self._additions[episodes.NAME]
         _require_short(line, f"episode {episode_id}")
         known = addition.first_row(episode_id)
@@ -247,10 +223,7 @@ class Batch:
         addition.extend(index, [line], ())
 
     def put_new_episodes(self, ids: Sequence[str], lines: Sequence[bytes]) -> None:
-        """Add episodes at once that neither the bank nor this batch have.
-
-        Their ids are all different, and their lines no longer than `LINE_LIMIT`.
-        """
+        """Add at once different episodes that neither the bank nor this batch have."""
         index = np.zeros(len(lines), dtype=episodes.INDEX_TYPE)
         index["id"] = [episode_id.encode() for episode_id in ids]
         index["first"] = self.next_row(episodes.NAME) + np.arange(len(lines))
@@ -268,20 +241,12 @@ class Batch:
         addition.cell(addition.require_row(episode_id))[0] = int(state)
 
     def extend(
-        self,
-        table_name: str,
-        lines: Sequence[bytes],
-        index: NDArray[Any],
-        vectors: Vectors = (),
+        self, table_name: str, lines: Sequence[bytes], index: NDArray[Any], vectors: Vectors = ()
     ) -> None:
         """Add many lines at once, as a merge does. Nothing of them is checked here.
 
-        Args:
-            table_name: The table that they are added to.
-            lines: The lines, newlines included.
-            index: Their index rows. `first` and `parent` are rows of this bank, those that
-                are added here among them; `offset` is filled in here.
-            vectors: Their vectors in pieces, float32 [rows, dimensions], read when written.
+        In the index rows, `first` and `parent` are rows of this bank, those that are added here
+        among them; `offset` is filled in here. Vectors are read when they are written.
         """
         self._additions[table_name].extend(index, lines, vectors)
 
@@ -290,11 +255,7 @@ class Batch:
         return self._additions[table_name].extent.rows
 
     def state_counters(self, table_name: str, rows: Rows, values: NDArray[np.int64]) -> None:
-        """Say what some rows' counters shall be, absolutely.
-
-        Raises:
-            BankError: One is more than a counter holds.
-        """
+        """Say what some rows' counters shall be, absolutely."""
         if len(values) and int(values.max()) > COUNTER_LIMIT:
             raise BankError(f"a counter of the {table_name} table would overflow")
         cells = dict(zip(rows.tolist(), values.tolist(), strict=True))
@@ -360,7 +321,8 @@ class Batch:
         try:
             self.stated().line()  # what cannot be read again is refused here, before any effect
             extents = {name: each.snapshot.extent for name, each in self._additions.items()}
-            tail = tail or journal.adopt(history, extents)
+            # A bank that was shipped without a journal gets one, before anything grows.
+            tail = tail or history.append(None, Commit(0, "adopt", journal.now(), extents=extents))
             self._write(tail.commit)
             if self._manifest:
                 self.write_file(folder / manifest.FILE_NAME, [manifest.encode(self._manifest)])
@@ -419,13 +381,7 @@ class Batch:
                 addition.table.sync_counters(before)
 
     def _append(
-        self,
-        tree_name: str,
-        node: Node,
-        vector: NDArray[np.float32],
-        *,
-        first: int,
-        parent: int,
+        self, tree_name: str, node: Node, vector: NDArray[np.float32], *, first: int, parent: int
     ) -> None:
         addition = self._additions[tree_name]
         row = np.asarray(vector, dtype=VECTOR)

@@ -9,16 +9,14 @@ goes is the way back: earlier revisions, and the decisions that the journal held
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from deltamem_tui.bank import journal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch, pieces
 from deltamem_tui.bank.journal import Cells, Commit, Extent
@@ -30,56 +28,27 @@ _PIECE_ROWS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Saving:
-    """Sizes of one file before and after compaction: lines, or an array's rows, and bytes."""
-
-    file: str
-    rows_before: int
-    rows_after: int
-    bytes_before: int
-    bytes_after: int
-
-
-@dataclass(frozen=True, slots=True)
 class Compaction:
     """A bank's compaction, planned.
 
     Attributes:
         done: Whether it was done; not if it would save nothing, or was only planned.
-        savings: Per file that would change, before and after.
+        bytes_saved: Bytes that are gone from all files together; 0 if it is not worth doing.
+        rows_saved: Lines that are gone from the line files, the journal's not counted.
         folded: What the journal's lines come to, as the new journal states it.
     """
 
     done: bool
-    savings: tuple[Saving, ...]
-    folded: Mapping[str, object] = field(default_factory=dict)
-
-    @property
-    def bytes_saved(self) -> int:
-        """Bytes that are gone from all files together."""
-        return sum(each.bytes_before - each.bytes_after for each in self.savings)
-
-    @property
-    def rows_saved(self) -> int:
-        """Lines that are gone from the line files, the journal's not counted."""
-        return sum(
-            each.rows_before - each.rows_after
-            for each in self.savings
-            if each.file.endswith(".jsonl") and each.file != journal.FILE_NAME
-        )
-
-    @property
-    def worthwhile(self) -> bool:
-        """True if it saves anything; not if all it could do is to word one line anew."""
-        alone = all(each.file == journal.FILE_NAME for each in self.savings)
-        lines = sum(each.rows_before for each in self.savings)
-        return self.bytes_saved > 0 and not (alone and lines <= 1)
+    bytes_saved: int
+    rows_saved: int
+    folded: Mapping[str, Any]
 
 
 def planned(bank: Bank) -> Compaction:
     """Say what compaction would save. Nothing is written."""
     bank.refresh()
-    return _described(bank, _compacted(bank), Batch(bank.tail, bank.snapshots))
+    tables = [_CompactTable(each) for each in bank.snapshots.values()]
+    return _described(bank, tables, Batch(bank.tail, bank.snapshots))
 
 
 def compact(bank: Bank) -> Compaction:
@@ -94,9 +63,9 @@ def compact(bank: Bank) -> Compaction:
         BankError: What it counts does not fit one line of the journal; nothing is written.
     """
     with bank.writing() as batch:
-        tables = _compacted(bank)
+        tables = [_CompactTable(each) for each in bank.snapshots.values()]
         found = _described(bank, tables, batch)
-        if not found.worthwhile:
+        if not found.bytes_saved:
             batch.log("")
             return found
         for table in tables:
@@ -105,23 +74,20 @@ def compact(bank: Bank) -> Compaction:
     return replace(found, done=True)
 
 
-def _compacted(bank: Bank) -> list[_CompactTable]:
-    return [_CompactTable(each) for each in bank.snapshots.values()]
-
-
 def _described(bank: Bank, tables: list[_CompactTable], batch: Batch) -> Compaction:
     """Describe the commit to be, and what it saves."""
     history, tail = bank.journal, bank.tail
     commits = [*history.commits()] if history.exists else []
-    summary = folded(commits) if commits else {}
+    summary = _folded(commits)
     batch.log("compact", {"folded": summary})
     for table in tables:
         batch.compact(table.name, table.extent, table.cells)
     line = batch.stated([name for table in tables for name in table.names()]).line()
-    savings = [saving for table in tables for saving in table.savings()]
-    length = tail.length if tail else 0
-    savings.append(Saving(journal.FILE_NAME, len(commits), 1, length, len(line)))
-    return Compaction(False, tuple(savings), summary)
+    saved = sum(each.bytes_saved for each in tables) + (tail.length if tail else 0) - len(line)
+    # Not if all it could do is to word one line anew.
+    worthwhile = saved > 0 and (any(each.changed for each in tables) or len(commits) > 1)
+    rows = sum(each.rows_saved for each in tables)
+    return Compaction(False, saved if worthwhile else 0, rows, summary)
 
 
 class _CompactTable:
@@ -147,7 +113,8 @@ class _CompactTable:
         for row, line in self._tombstones.items():
             self._lengths[row] = len(line)
         self.extent = Extent(len(self._rows), int(self._lengths[self._rows].sum()))
-        self._changed = self.extent != snapshot.extent
+        self.changed = self.extent != snapshot.extent
+        self._matrices = {each.path.name: each for each in self._table.matrices}
 
     @property
     def cells(self) -> Cells:
@@ -155,38 +122,37 @@ class _CompactTable:
         counted = np.flatnonzero(self._counters.any(axis=1))
         return dict(zip(counted.tolist(), self._counters[counted].tolist(), strict=True))
 
-    def _matrices(self) -> dict[str, NpyFile]:
-        return {each.path.name: each for each in self._table.matrices}
-
     def names(self) -> list[str]:
         """Return the files that will be replaced: the counters always, as the new journal states
         all counts, which then need not be written one by one.
         """
-        if self._changed:
-            return [self._table.lines_name, *self._matrices()]
+        if self.changed:
+            return [self._table.lines_name, *self._matrices]
         return [self._table.counters_name] if len(self._rows) else []
 
-    def savings(self) -> Iterator[Saving]:
-        """Yield what becomes of each file, if a line goes or gets shorter."""
-        if not self._changed:
-            return
-        before, after = self._snapshot.extent, self.extent
-        yield Saving(self._table.lines_name, before.rows, after.rows, before.bytes, after.bytes)
-        for name, matrix in self._matrices().items():
-            sizes = [matrix.position(rows) for rows in (before.rows, after.rows)]
-            yield Saving(name, before.rows, after.rows, *sizes)
+    @property
+    def rows_saved(self) -> int:
+        """How many lines go."""
+        return self._snapshot.extent.rows - self.extent.rows
+
+    @property
+    def bytes_saved(self) -> int:
+        """How much shorter the files get."""
+        per_row = sum(each.row_bytes for each in self._table.matrices)
+        return self._snapshot.extent.bytes - self.extent.bytes + self.rows_saved * per_row
 
     def content(self, name: str) -> Iterator[bytes]:
         """Yield a new file's bytes, in pieces."""
         if name == self._table.lines_name:
             return pieces(line + b"\n" for _, _, line in self._lines())
-        matrix = self._matrices()[name]
+        matrix = self._matrices[name]
+        rows = np.arange(len(self._rows))
         if name == self._table.counters_name:
-            return _array_pieces(matrix, self._counters, np.arange(len(self._rows)))
-        if name == self._table.index_file.path.name:
+            return _array_pieces(matrix, self._counters, rows)
+        if matrix == self._table.index_file:
             # Read again from what is going to be written: a last look before it counts.
-            index = self._table.build_index(self._table, self._lines(), len(self._rows))
-            return _array_pieces(matrix, index, np.arange(len(self._rows)))
+            index = self._table.build_index(self._table, self._lines(), len(rows))
+            return _array_pieces(matrix, index, rows)
         return _array_pieces(matrix, self._snapshot.vectors, self._rows)
 
     def _lines(self) -> Lines:
@@ -213,9 +179,7 @@ class _CompactTable:
 
 
 def _parents_first(births: Rows, parents: NDArray[np.int64]) -> Rows:
-    """First lines in their order, but none before its parent's: a node may have been moved
-    below one that is younger.
-    """
+    """Return first lines in their order, but none before its parent's, which may be younger."""
     if np.all(parents[births] < births):
         return births
     placed: dict[int, None] = {}
@@ -238,27 +202,13 @@ def _array_pieces(matrix: NpyFile, values: NDArray[Any], rows: Rows) -> Iterator
         yield np.ascontiguousarray(piece, dtype=matrix.dtype).tobytes()
 
 
-def folded(commits: Iterable[Commit]) -> dict[str, Any]:
-    """Return what some commits come to together. A summary among them counts for all that it sums
-    up.
-
-    Returns:
-        `commits`, the times of the `first` and the `last`, and `events` by name.
-    """
-    number, first, last = 0, "", ""
-    events: Counter[str] = Counter()
+def _folded(commits: Sequence[Commit]) -> dict[str, Any]:
+    """Return how many commits some come to, those that an earlier summary stands for among them."""
+    number, first = len(commits), ""
     for commit in commits:
         before = commit.detail.get("folded")
-        earlier: Mapping[str, Any] = before if isinstance(before, dict) else {}
-        known = earlier.get("events")
-        number += 1 + _number(earlier.get("commits"))
-        first, last = first or str(earlier.get("first") or commit.time), commit.time
-        events[commit.event] += 1
-        if isinstance(known, dict):
-            events.update({name: _number(count) for name, count in known.items()})
-    return {"commits": number, "first": first, "last": last, "events": dict(sorted(events.items()))}
-
-
-def _number(value: Any) -> int:
-    """Return a count of a journal that may be a stranger's."""
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+        earlier = before if isinstance(before, dict) else {}
+        more = earlier.get("commits")
+        number += more if isinstance(more, int) and more > 0 else 0
+        first = first or str(earlier.get("first") or commit.time)
+    return {"commits": number, "first": first, "last": commits[-1].time} if commits else {}

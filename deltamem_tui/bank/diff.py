@@ -54,16 +54,16 @@ class TreeDiff:
         counted: Nodes that count differently.
     """
 
-    added: tuple[Node, ...]
-    removed: tuple[Node, ...]
-    changed: tuple[NodeChange, ...]
-    moved: tuple[NodeChange, ...]
-    counted: tuple[CountChange, ...]
+    added: tuple[Node, ...] = ()
+    removed: tuple[Node, ...] = ()
+    changed: tuple[NodeChange, ...] = ()
+    moved: tuple[NodeChange, ...] = ()
+    counted: tuple[CountChange, ...] = ()
 
     @property
     def empty(self) -> bool:
         """True if nothing differs."""
-        return not (self.added or self.removed or self.changed or self.moved or self.counted)
+        return self == TreeDiff()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class EpisodeDiff:
     @property
     def empty(self) -> bool:
         """True if nothing differs."""
-        return not (self.added or self.removed or self.changed or self.learnt)
+        return self == EpisodeDiff()
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,19 +117,16 @@ def changed_fields(before: Node, after: Node) -> tuple[FieldChange, ...]:
 
 def _manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
     """Yield what two manifests say differently of description, domain, embedder and settings."""
-    yield from _changes(
-        {"description": before.description, "domain": before.domain},
-        {"description": after.description, "domain": after.domain},
-    )
-    yield from _changes(_named("embedder", before.embedder), _named("embedder", after.embedder))
+    yield from _changes(_told(before), _told(after))
     old, new = before.flat_settings, after.flat_settings
     both = [name for name in old if name in new]  # an older bank does not state all
     names = sorted(both, key=lambda name: name.partition(".")[0])
     yield from _changes({name: old[name] for name in names}, {name: new[name] for name in names})
 
 
-def _named(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"{group}.{name}": value for name, value in values.items()}
+def _told(bank: Manifest) -> dict[str, Any]:
+    embedder = {f"embedder.{name}": value for name, value in bank.embedder.items()}
+    return {"description": bank.description, "domain": bank.domain, **embedder}
 
 
 def _changes(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[FieldChange]:

@@ -95,12 +95,7 @@ class Commit:
         return self.extents.get(name, Extent())
 
     def line(self) -> bytes:
-        """Return the commit as one line, newline included.
-
-        Raises:
-            BankError: It could not be read again: it would be too long, or its cells name a row
-                that does not count, or hold what a counter cannot.
-        """
+        """Return the commit as one line, newline included."""
         self.require_cells()
         record: dict[str, Any] = {
             "sequence": self.sequence,
@@ -193,12 +188,7 @@ def parse(line: bytes, source: str, position: str) -> Commit:
         commit.require_cells()
         return commit
     except (ValueError, msgspec.MsgspecError, RecursionError, BankError) as error:
-        raise BankCorruptError(
-            "not a commit of the journal",
-            source=source,
-            position=position,
-            hint="restore the file from a copy of the bank",
-        ) from error
+        raise files.corrupt(Path(source), "not a commit of the journal", position) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +197,6 @@ class Tail:
 
     commit: Commit
     length: int
-
-
-def adopt(history: Journal, extents: Mapping[str, Extent]) -> Tail:
-    """Begin the journal of a bank that was shipped without, by what counts of each table
-    before anything grows beyond it.
-    """
-    return history.append(None, Commit(sequence=0, event="adopt", time=now(), extents=extents))
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +214,7 @@ class Journal:
         """Read the last commit, from the end of the file, whatever the file's length."""
         line, end = next(archive.backwards(self.path, _LINE_LIMIT), (b"", 0))
         if not line:
-            raise self._corrupt("holds no whole line")
+            raise files.corrupt(self.path, "holds no whole line")
         try:
             return Tail(parse(line, str(self.path), f"byte {end - len(line)}"), end)
         except BankCorruptError as error:
@@ -242,9 +225,6 @@ class Journal:
         """Write a commit behind `tail`, or as the first line. On return it is acknowledged.
 
         If it cannot be written whole, the journal is as it was.
-
-        Raises:
-            BankError: The line would be too long to be read again.
         """
         line = commit.line()
         if tail is None:
@@ -266,11 +246,7 @@ class Journal:
         return Tail(commit, start + len(line))
 
     def cut_torn_end(self) -> bytes:
-        """Cut off what lies behind the last whole commit, and return it.
-
-        Raises:
-            BankCorruptError: There is no whole commit; the journal is as it was.
-        """
+        """Cut off what lies behind the last whole commit, and return it."""
         for line, end in archive.backwards(self.path, _LINE_LIMIT):
             with suppress(BankCorruptError):
                 parse(line, str(self.path), f"byte {end - len(line)}")
@@ -280,7 +256,7 @@ class Journal:
                 files.truncate(self.path, end)
                 files.sync(self.path)
                 return torn
-        raise self._corrupt("holds no whole commit")
+        raise files.corrupt(self.path, "holds no whole commit")
 
     def commits(self) -> Iterator[Commit]:
         """Yield all commits, oldest first."""
@@ -291,10 +267,6 @@ class Journal:
         """Yield all commits, newest first: who stops early has read only the end of the file."""
         for line, end in archive.backwards(self.path, _LINE_LIMIT):
             yield parse(line, str(self.path), f"byte {end - len(line)}")
-
-    def _corrupt(self, message: str) -> BankCorruptError:
-        hint = "restore the file from a copy of the bank"
-        return BankCorruptError(message, source=str(self.path), hint=hint)
 
 
 def draft_path(path: Path, sequence: int) -> Path:

@@ -24,10 +24,10 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Utility, are_ids
 from deltamem_tui.bank.table import Lines, Rows, Table, TableSnapshot, collection_names
 from deltamem_tui.bank.tree import Keys, key, keys, places, texts
-from deltamem_tui.errors import BankCorruptError
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.batch import Batch
@@ -66,8 +66,8 @@ class Ledger:
     @property
     def entry_type(self) -> np.dtype[Any]:
         """The structured type of `Entries`."""
-        ids = [("tree", "u1"), ("node", "u8"), ("third", "u8")]
-        return np.dtype([*ids, ("values", "i8", (self.counters,))])
+        values = ("values", "i8", (self.counters,))
+        return np.dtype([("tree", "u1"), ("node", "u8"), ("third", "u8"), values])
 
     def table(self, folder: Path, trees: Sequence[str]) -> Table:
         """Return the files of the ledger of a bank with some collections."""
@@ -114,11 +114,9 @@ class Ledger:
         index[self.third] = texts(new["third"])
         index["first"] = batch.next_row(self.name) + np.arange(len(new))
         lines = []
-        for row in range(len(new)):
-            entry = index[row]
+        for row, entry in enumerate(index):
             address = trees[entry["tree"]], entry["node"].decode(), entry[self.third].decode()
-            line_id = _line_id(*address)
-            index["id"][row] = line_id
+            line_id = index["id"][row] = _line_id(*address)
             record = dict(zip(("id", "tree", "node", self.third), (line_id, *address), strict=True))
             lines.append(orjson.dumps(record) + b"\n")
         batch.extend(self.name, lines, index)
@@ -143,7 +141,7 @@ class Ledger:
     ) -> tuple[str, str, str, str]:
         try:
             record = orjson.loads(line)
-            tree, node, third = record["tree"], record["node"], record[self.third]
+            tree, node, third = (record[name] for name in ("tree", "node", self.third))
             known = tree in trees and are_ids([node, third])
             if known and record["id"] == _line_id(tree, node, third):
                 return record["id"], tree, node, third
@@ -201,27 +199,20 @@ def new_origin() -> str:
 
 
 def but(shares: Entries, origin: str) -> Entries:
-    """Only the rows of other origins."""
+    """Return only the rows of other origins."""
     others: Entries = shares[shares["third"] != key(origin)]
     return others
 
 
 def shares(snapshots: Mapping[str, TableSnapshot], origin: str) -> Entries:
-    """Return all counts of a bank by origin, its own share among them.
-
-    Raises:
-        BankCorruptError: A node counts less than others are said to have counted of it.
-    """
+    """Return all counts of a bank by origin, its own share among them."""
     others = but(ORIGINS.entries(snapshots), origin)
     parts = [others]
     for number, name in enumerate(collection_names(snapshots)):
         nodes, own = _own(snapshots[name], others[others["tree"] == number])
         if (own < 0).any():
-            raise BankCorruptError(
-                next(contradictions(snapshots, origin)),
-                source=str(snapshots[name].table.counters_file.path),
-                hint="restore the file from a copy of the bank",
-            )
+            path = snapshots[name].table.counters_file.path
+            raise files.corrupt(path, next(contradictions(snapshots, origin)))
         mine = np.zeros(len(nodes), dtype=ORIGINS.entry_type)
         mine["tree"], mine["node"], mine["third"] = number, nodes, key(origin)
         mine["values"] = own
@@ -299,8 +290,8 @@ class Use:
 def put(batch: Batch, snapshots: Mapping[str, TableSnapshot], uses: Iterable[Use]) -> None:
     """Let the table say what some episodes were shown, and how they ended.
 
-    Each episode once. What the table has of an episode stays, and gets the same words; nodes of
-    collections that the bank lacks are left out.
+    What the table has of an episode stays, and gets the same words; nodes of collections that the
+    bank lacks are left out.
     """
     given = {use.episode: use for use in uses}
     snapshot, trees = snapshots[CREDIT.name], collection_names(snapshots)
@@ -355,11 +346,9 @@ def with_words(joint: Entries, episode: np.uint64, record: Mapping[str, Any]) ->
 
 @dataclass(frozen=True, slots=True)
 class Sums:
-    """The credit of some nodes for the episodes of one class of evaluators.
+    """How many episodes of known end were shown a node, and their worth in ten-thousandths.
 
-    Attributes:
-        judged: Episodes that were shown the node and whose end is known. int64 [nodes].
-        utility: The sum of what they were worth, in ten-thousandths. int64 [nodes].
+    Both int64 [nodes].
     """
 
     judged: Values
@@ -410,7 +399,7 @@ class ShownTo:
         last = np.zeros(self.rows, dtype=np.int64)
         np.maximum.at(last, self.birth, self.place)
         return Credit(
-            _sums(self.birth, self.rows),
+            self._summed(np.ones(len(self.birth), dtype=np.bool_)),
             self._sums_of(strict, utility),
             self._sums_of(judge, utility),
             last,
@@ -424,13 +413,11 @@ class ShownTo:
     def _sums_of(self, words: Values, utility: Utility) -> Sums:
         judged = words > 0
         worth = words % _FAILURE if utility == "reward" else (words // _FAILURE - 1) * UNIT
-        births = self.birth[judged]
-        return Sums(_sums(births, self.rows), _sums(births, self.rows, worth[judged]))
+        return Sums(self._summed(judged), self._summed(judged, worth[judged]))
 
-
-def _sums(rows: Values, count: int, values: Values | None = None) -> Values:
-    """Per row how often it stands there, or the sum of its values. Exact up to 2⁵³."""
-    return np.bincount(rows, values, minlength=count).astype(np.int64)
+    def _summed(self, mask: NDArray[np.bool_], values: Values | None = None) -> Values:
+        """Per node how many of the uses there are, or the sum of their values: exact to 2⁵³."""
+        return np.bincount(self.birth[mask], values, minlength=self.rows).astype(np.int64)
 
 
 def shown_to(snapshots: Mapping[str, TableSnapshot], tree: str) -> ShownTo:

@@ -219,7 +219,7 @@ def _record(text: bytes, source: str) -> dict[str, Any]:
 
 
 def _corrupt(source: str, message: str) -> BankCorruptError:
-    return BankCorruptError(message, source=source, hint="restore the file from a copy")
+    return files.corrupt(Path(source), message)
 
 
 _CHANGED = "was changed since the bank was frozen"
@@ -277,9 +277,8 @@ def contents(folder: Path) -> list[Path]:
 
 def digest(path: Path) -> str:
     """Return `sha256:…` of one file."""
-    with files.storage_errors(path), archive.opened(path) as stream:
-        return f"sha256:{hashlib.file_digest(stream, 'sha256').hexdigest()}"
+    return _text_digest(archive.mapped(path, archive.size(path)))
 
 
-def _text_digest(text: bytes) -> str:
+def _text_digest(text: bytes | memoryview) -> str:
     return f"sha256:{hashlib.sha256(text).hexdigest()}"

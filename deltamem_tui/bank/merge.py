@@ -9,7 +9,7 @@ the first one's stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations
@@ -19,21 +19,25 @@ from typing import Any
 import numpy as np
 import orjson
 
-from deltamem_tui.bank import episodes, journal, ledger, records, transfer
+from deltamem_tui.bank import episodes, journal, ledger, transfer
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.disk import files
-from deltamem_tui.bank.join import Claims, Conflict, Flags, Join, claims_of
+from deltamem_tui.bank.episodes import EpisodeJoin
+from deltamem_tui.bank.join import Claims, Conflict, Flags, Join, Update, claims_of
 from deltamem_tui.bank.journal import Journal
+from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree import texts
-from deltamem_tui.bank.update import TreeUpdate
 from deltamem_tui.errors import BankError
 
 Skip = Callable[[Join, TableSnapshot, Claims], Flags | None]
 """Looks at what was joined so far and at what comes next, and says which of these nodes are not
 taken, with all that claim a place below: bool [nodes]."""
+_NUMBERS = ("added", "revised", "deleted", "revived")  # of the changes, in a commit's detail
+_MERGED = "merged"
+_UNSAID = ("", "generic")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,10 +52,8 @@ class TreeChanges:
         hidden: Nodes that their own bank has alive, below one that another bank deleted. They
             are kept, and come back when what is above them does.
         loosened: Nodes that became roots because they were moved below each other.
-        tombstones: How many deleted nodes it gets that it never had alive.
         left_out: How many nodes were not taken.
         counted: How many nodes get other counts.
-        too_deep: How many living nodes are deeper than the collection's D_max.
     """
 
     added: tuple[str, ...]
@@ -60,10 +62,8 @@ class TreeChanges:
     revived: tuple[str, ...]
     hidden: tuple[str, ...]
     loosened: tuple[str, ...]
-    tombstones: int
     left_out: int
     counted: int
-    too_deep: int
 
 
 class MergePlan:
@@ -73,9 +73,6 @@ class MergePlan:
         banks: The banks. Each is taken as its handle shows it.
         skip: Which nodes of each next bank are not taken; all are if not given.
         with_episodes: Whether the episodes are merged too.
-
-    Raises:
-        BankError: The banks are of different methods, or have different collections.
     """
 
     def __init__(
@@ -85,14 +82,14 @@ class MergePlan:
         first, *others = banks
         for other in others:
             _require_same_kind(first, other)
-        self.manifest, self.disagreements = records.joined(
-            [first.manifest, *map(records.called_as_here, others)]
+        self.manifest, self.disagreements = _manifests_joined(
+            [first.manifest, *map(_called_as_here, others)]
         )
         self._left_out = dict.fromkeys(first.collections, 0)
         self.joins = {name: self._join(name, skip) for name in first.collections}
-        self.updates = {name: TreeUpdate(join) for name, join in self.joins.items()}
+        self.updates = {name: Update(join) for name, join in self.joins.items()}
         tables = [bank.snapshots[episodes.NAME] for bank in banks]
-        self.episodes = records.join(tables) if with_episodes else None
+        self.episodes = EpisodeJoin.of(tables) if with_episodes else None
 
     @property
     def conflicts(self) -> list[Conflict]:
@@ -166,7 +163,20 @@ class MergePlan:
         ledger.CREDIT.keep(batch, target.snapshots, self.credit)
         ledger.ORIGINS.keep(batch, target.snapshots, ledger.but(self.shares, origin))
         if self.episodes is not None:
-            self.episodes.write(batch)
+            self._write_episodes(batch, self.episodes)
+
+    def _write_episodes(self, batch: Batch, joined: EpisodeJoin) -> None:
+        """Put the episodes' lines and states into a batch."""
+        new = batch.next_row(episodes.NAME) + np.arange(joined.added)
+        births = np.concatenate([joined.snapshots[0].births, new])
+        written = np.concatenate([np.arange(joined.before, len(joined.records)), joined.revised])
+        index = np.zeros(len(written), dtype=episodes.INDEX_TYPE)
+        index["id"], index["first"] = texts(joined.records["id"][written]), births[written]
+        batch.extend(episodes.NAME, [joined.line(place) for place in written.tolist()], index)
+        states = joined.records["state"]
+        gained = joined.before + np.flatnonzero(states[joined.before :])
+        changed = np.concatenate([joined.learnt, gained])
+        batch.state_counters(episodes.NAME, births[changed], states[changed][:, np.newaxis])
 
     def detail(self) -> dict[str, Any]:
         """Return what the journal states of the merge."""
@@ -174,10 +184,7 @@ class MergePlan:
             "from": [_described(bank) for bank in self.banks],
             "trees": {
                 name: {
-                    "added": len(changes.added),
-                    "revised": len(changes.revised),
-                    "deleted": len(changes.deleted),
-                    "revived": len(changes.revived),
+                    **{label: len(getattr(changes, label)) for label in _NUMBERS},
                     "hidden": list(changes.hidden),
                     "loosened": list(changes.loosened),
                     "left_out": changes.left_out,
@@ -226,9 +233,6 @@ class MergePlan:
     def _changes(self, name: str) -> TreeChanges:
         update, (before, after) = self.updates[name], self._counts(name)
         join, holds, lived = update.join, update.join.resolution, update.lived
-        deepest = self.manifest.settings.get(name, {}).get("d_max")
-        deepest = deepest if isinstance(deepest, int) else len(join)
-        deleted = join.claims["deleted"]
         new = np.arange(len(join)) >= update.before
         revised = np.isin(np.arange(len(join)), update.revised)
 
@@ -240,25 +244,19 @@ class MergePlan:
             revised=ids(lived & holds.living & revised),
             deleted=ids(lived & ~holds.living),
             revived=ids(~new & ~lived & holds.living),
-            hidden=ids(~holds.living & ~deleted),
+            hidden=ids(~holds.living & ~join.claims["deleted"]),
             loosened=ids(holds.loosened & holds.living),
-            tombstones=int((new & deleted).sum()),
             left_out=self._left_out[name],
             counted=int((before != after).any(axis=1).sum()),
-            too_deep=int((holds.living & (holds.depth > deepest)).sum()),
         )
 
 
 def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
-    """Merge banks into the first of them, as one commit.
+    """Merge banks into the first of them, as one commit, and return what was done.
 
-    The plan is made while others may write; only if one did is it made again in the writer's
-    turn. A bank that holds everything already is not even locked: no file of it is touched.
-
-    `plan` makes the plan, of what the bank's handle shows; it may be called twice.
-
-    Returns:
-        What was done. If the bank held everything already, nothing was written.
+    `plan` makes the plan, of what the bank's handle shows, while others may write; only if one
+    did is it made again in the writer's turn. A bank that holds everything already is not even
+    locked: no file of it is touched.
 
     Raises:
         BankFrozenError: The bank is frozen.
@@ -282,12 +280,7 @@ def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
 
 
 def merge_to(path: Path, plan: MergePlan) -> Bank:
-    """Merge banks into a new one, called like its folder, which appears whole or not at all.
-
-    Raises:
-        BankExistsError: Something is at `path` already.
-        BankCorruptError: One of the banks is not sound.
-    """
+    """Merge banks into a new one, called like its folder, which appears whole or not at all."""
     learnt = plan.episodes is not None
     with files.new_folder(path) as draft:
         copy = transfer.copy_into(
@@ -304,7 +297,7 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
             origin=copy.manifest.origin,
             frozen=False,
             digests={},
-            provenance=records.all_merged([*map(records.called_as_here, plan.banks)]),
+            provenance={_MERGED: _lineage([*map(_called_as_here, plan.banks)])},
         )
         manifests.write(copy.path, merged)
     return Bank.open(path)
@@ -313,25 +306,20 @@ def merge_to(path: Path, plan: MergePlan) -> Bank:
 def _require_same_kind(first: Bank, other: Bank) -> None:
     """See that two banks are of one method, with the same collections."""
     one, two = first.manifest, other.manifest
+    message = ""
     if one.method != two.method:
-        raise BankError(
-            f"the bank is of the method {two.method!r}, and {first.name} of {one.method!r}",
-            source=str(other.path),
-            hint="only banks of one method can be merged",
-        )
-    if list(one.collections.items()) != list(two.collections.items()):
-        raise BankError(
-            f"the bank declares other collections than {first.name}",
-            source=str(other.path),
-            hint="only banks with the same collections can be merged",
-        )
+        message = f"the bank is of the method {two.method!r}, and {first.name} of {one.method!r}"
+    elif list(one.collections.items()) != list(two.collections.items()):
+        message = f"the bank declares other collections than {first.name}"
+    if message:
+        hint = "only banks of one method with the same collections can be merged"
+        raise BankError(message, source=str(other.path), hint=hint)
 
 
 def _went_apart(one: Bank, two: Bank) -> bool:
-    """Return whether two banks are copies under one origin that both went on since.
+    """Return whether two banks are copies under one origin that both went on, by their journals.
 
-    Counts that both made since are taken for the same ones. It is read from their journals, as far
-    as they were not compacted.
+    Counts that both made since are taken for the same ones.
     """
     same = one.manifest.counts_as == two.manifest.counts_as
     if not same or one.tail is None or two.tail is None or one.frozen or two.frozen:
@@ -352,3 +340,59 @@ def _described(bank: Bank) -> dict[str, Any]:
         "episodes": len(bank.episodes),
     }
     return {**described, "digest": digest} if digest else described
+
+
+@dataclass(frozen=True, slots=True)
+class Disagreement:
+    """Something (`task.tau_base`, `domain`, …) that a bank says otherwise; only one can stay."""
+
+    what: str
+    kept: Any
+    lost: Any
+    bank: str
+
+
+def _manifests_joined(found: Sequence[Manifest]) -> tuple[Manifest, list[Disagreement]]:
+    """Return what the first bank is, after the others were merged into it.
+
+    What it says stays; a description or domain that it lacks is the first that another has. Its
+    provenance names every bank that went into it.
+    """
+    first, *others = found
+    description = next((each.description for each in found if each.description), "")
+    domain = next((each.domain for each in found if each.domain not in _UNSAID), first.domain)
+    entries = [each for each in _lineage(found) if each.get("origin") != first.counts_as]
+    provenance = {**first.provenance, _MERGED: entries} if entries else first.provenance
+    merged = replace(first, description=description, domain=domain, provenance=provenance)
+    disagreements = [each for other in others for each in _disagreements(merged, other)]
+    return merged, list(dict.fromkeys(disagreements))
+
+
+def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
+    for what in ("domain", "description"):
+        mine, theirs = getattr(kept, what), getattr(other, what)
+        if theirs not in (*_UNSAID, mine):
+            yield Disagreement(what, mine, theirs, other.name)
+    mine, theirs = kept.flat_settings, other.flat_settings
+    for name in sorted(mine.keys() & theirs.keys()):  # an older bank does not state all
+        if mine[name] != theirs[name]:
+            yield Disagreement(name, mine[name], theirs[name], other.name)
+
+
+def _lineage(found: Sequence[Manifest]) -> list[dict[str, Any]]:
+    """Return all banks that some were made from, each once, by the first name it was merged by."""
+    entries: dict[bytes, dict[str, Any]] = {}
+    for bank in found:
+        own = dict(bank.provenance)
+        earlier = own.pop(_MERGED, [])
+        known = earlier if isinstance(earlier, list) else []
+        known = [each for each in known if isinstance(each, dict)]
+        for entry in (*known, {"name": bank.name, "origin": bank.counts_as, **own}):
+            same = orjson.dumps({**entry, "name": ""}, option=orjson.OPT_SORT_KEYS)
+            entries.setdefault(same, entry)
+    return list(entries.values())
+
+
+def _called_as_here(bank: Bank) -> Manifest:
+    """Return a bank's manifest under the name that people know the bank by."""
+    return bank.manifest.called(bank.name)

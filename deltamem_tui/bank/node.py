@@ -72,11 +72,7 @@ _Collections = Annotated[dict[Name, Collection], Meta(min_length=1, max_length=1
 
 
 def parse_collections(record: object) -> Mapping[str, Collection]:
-    """Return the collections that a manifest declares, by name.
-
-    Raises:
-        ValueError: It is not such a declaration; says what is wrong.
-    """
+    """Return the collections that a manifest declares, by name."""
     try:
         collections = converted(record, _Collections)
     except msgspec.ValidationError as error:

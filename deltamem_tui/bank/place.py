@@ -6,8 +6,8 @@ as. Both are one step for every other process, and are refused while one of thos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,10 +60,6 @@ def rename(path: Path, name: str) -> Path:
     """Call a bank otherwise; returns where it lies now, in the same folder.
 
     An archive keeps its ending.
-
-    Raises:
-        UsageError: No bank can be called so.
-        BankExistsError: Something of that name lies there already.
     """
     archive = path.is_file() and not name.endswith(paths.ARCHIVE_SUFFIX)
     called = paths.check_bank_name(name + paths.ARCHIVE_SUFFIX if archive else name)
@@ -96,14 +92,8 @@ def delete(path: Path, expected: BankContents) -> None:
         files.remove_folder(path)
 
 
-@contextmanager
-def _quiet(path: Path) -> Iterator[None]:
-    """While no process writes to the bank; an archive is never written."""
-    if path.is_file():
-        yield
-        return
-    busy = BankBusyError(
-        "another process is writing to it", source=str(path), hint="try again when it is done"
-    )
-    with files.locked(path / LOCK_NAME, 0, busy):
-        yield
+def _quiet(path: Path) -> AbstractContextManager[None]:
+    """Hold the bank while no process writes to it; an archive is never written."""
+    hint = "try again when it is done"
+    busy = BankBusyError("another process is writing to it", source=str(path), hint=hint)
+    return nullcontext() if path.is_file() else files.locked(path / LOCK_NAME, 0, busy)

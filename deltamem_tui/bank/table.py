@@ -1,9 +1,9 @@
 """A table: one line file and the arrays beside it, row for line.
 
-A bank has one for each collection, and `trajectories` and `origins`. Each keeps its records as JSON
-lines, an index to find a line without parsing the file, and counters that change in place;
-the collections also keep a vector per line. A record is changed by adding a line with the same id;
-its first line keeps the record's place and its counters, its last line says what it is now.
+A bank has one for each collection, and `trajectories`, `origins` and `credit`. Each keeps its
+records as JSON lines, an index to find a line without parsing the file, and counters that change
+in place; the collections also a vector per line. A record is changed by adding a line with the
+same id; its first line keeps its place and its counters, its last line says what it is now.
 
 The index is derived from the lines. It may be deleted at any time and is made again.
 """
@@ -40,8 +40,8 @@ Rows = NDArray[np.int64]
 Value = TypeVar("Value")
 Lines = Iterator[tuple[int, int, bytes]]
 """Lines without their newline, each with its row and its offset in bytes."""
-# One index row per line, in order; raises BankCorruptError at a line that breaks the format.
 IndexBuilder = Callable[["Table", Lines, int], NDArray[Any]]
+"""Makes an index row per line, in order; BankCorruptError at a line that breaks the format."""
 
 
 @lru_cache(maxsize=256)
@@ -63,12 +63,7 @@ class NpyFile:
     """One array on disk that grows in place: rows are appended, the header follows when they count.
 
     numpy leaves room in the header of every array for the first axis to grow (NEP 1), so the row
-    count can be rewritten without moving a byte of data.
-
-    Attributes:
-        path: The `.npy` file.
-        dtype: The type of an element, in little-endian order; never an object.
-        width: Elements in a row, or 0 for a one-dimensional array.
+    count can be rewritten without moving a byte of data. A `width` of 0 is one dimension.
     """
 
     path: Path
@@ -100,8 +95,8 @@ class NpyFile:
         """Return the row count that the header states."""
         if not archive.exists(self.path):
             raise self._corrupt("is missing")
-        with files.storage_errors(self.path), archive.opened(self.path) as stream:
-            found = stream.read(len(self.header(0)))
+        length = min(len(self.header(0)), archive.size(self.path))
+        found = bytes(archive.mapped(self.path, length))
         stated = _ROWS.search(found)
         if stated and found == self.header(int(stated[1])):
             return int(stated[1])
@@ -110,11 +105,7 @@ class NpyFile:
         raise self._corrupt(f"not an array of {kind}, {shape}, as numpy writes it")
 
     def load(self, rows: int) -> NDArray[Any]:
-        """Map the first `rows` rows into memory, read-only; nothing is read before it is used.
-
-        Raises:
-            BankCorruptError: The file is missing, too short for them, or another kind of array.
-        """
+        """Map the first `rows` rows into memory, read-only; nothing is read before it is used."""
         self.rows()
         region = archive.find(self.path)
         length = region.length if region else 0
@@ -151,9 +142,7 @@ class NpyFile:
             files.write_at(self.path, 0, self.header(rows))
 
     def _corrupt(self, message: str) -> BankCorruptError:
-        return BankCorruptError(
-            message, source=str(self.path), hint="restore the file from a copy of the bank"
-        )
+        return files.corrupt(self.path, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,13 +150,9 @@ class Table:
     """The files of one table.
 
     Attributes:
-        folder: The bank's folder.
-        name: A collection's name, `trajectories` or `origins`.
-        lines_name: The line file's name.
-        counters_name: The name of the array of counters, float-free: uint32 [rows, counters].
+        name: A collection's name, `trajectories`, `origins` or `credit`.
         counters: Counters per row.
         index_type: The structured type of an index row; holds at least `id`, `offset` and `first`.
-        build_index: Makes index rows from lines.
         dimensions: Width of the vectors, or 0 for none.
         commit: The commit whose files are meant; it may have replaced them.
         nodes: What the nodes consist of, if the records are nodes.
@@ -191,37 +176,36 @@ class Table:
             raise ValueError(f"the {self.name} table keeps no nodes")
         return self.nodes
 
-    def path(self, name: str) -> Path:
-        """Return where a file of the table lies."""
-        return journal.present(self.folder / name, self.commit)
-
     @property
     def lines_path(self) -> Path:
         """The line file."""
-        return self.path(self.lines_name)
+        return self._path(self.lines_name)
 
     @property
     def index_file(self) -> NpyFile:
         """`<name>.index.npy`, derived from the lines."""
-        return NpyFile(self.path(f"{self.name}.index.npy"), self.index_type)
+        return NpyFile(self._path(f"{self.name}.index.npy"), self.index_type)
 
     @property
     def counters_file(self) -> NpyFile:
         """The counters, uint32 [rows, counters]; a record's are at the row of its first line."""
-        return NpyFile(self.path(self.counters_name), COUNTER, self.counters)
+        return NpyFile(self._path(self.counters_name), COUNTER, self.counters)
 
     @property
     def vectors_file(self) -> NpyFile | None:
         """`<name>.embeddings.npy`, float32 [rows, dimensions]; row i embeds line i."""
         if not self.dimensions:
             return None
-        return NpyFile(self.path(f"{self.name}.embeddings.npy"), VECTOR, self.dimensions)
+        return NpyFile(self._path(f"{self.name}.embeddings.npy"), VECTOR, self.dimensions)
 
     @property
     def matrices(self) -> tuple[NpyFile, ...]:
         """All arrays of the table."""
         vectors = self.vectors_file
         return (self.index_file, self.counters_file, *((vectors,) if vectors else ()))
+
+    def _path(self, name: str) -> Path:
+        return journal.present(self.folder / name, self.commit)
 
     def create(self) -> None:
         """Write the files of an empty table that are not there."""
@@ -232,11 +216,7 @@ class Table:
                 matrix.create()
 
     def redo(self, commit: Commit) -> None:
-        """Bring the files to what the last commit states, whatever the last writer was doing.
-
-        Raises:
-            BankCorruptError: A file is shorter than what was acknowledged.
-        """
+        """Bring the files to what the last commit states, whatever the last writer was doing."""
         extent = commit.extent(self.name)
         if not extent.rows:
             self.create()
@@ -277,23 +257,14 @@ class Table:
             files.sync(self.counters_file.path)
 
     def whole_extent(self) -> Extent:
-        """Return the extent of a table that is shipped without a journal: all that is there.
-
-        Raises:
-            BankCorruptError: The line file does not end with a whole line, or is gone while
-                its counters are there.
-        """
+        """Return the extent of a table that is shipped without a journal: all that is there."""
         length = archive.size(self.lines_path)
         known = length or archive.exists(self.counters_file.path)
         rows = self.counters_file.rows() if known else 0
-        if not length:
-            if rows:
-                raise self.corrupt("the file is missing or empty, but its counts are there")
-            return Extent()
-        with files.storage_errors(self.lines_path), archive.opened(self.lines_path) as stream:
-            stream.seek(-1, 2)
-            if stream.read(1) != b"\n":
-                raise self.corrupt("the last line was cut short")
+        if rows and not length:
+            raise self.corrupt("the file is missing or empty, but its counts are there")
+        if length and archive.mapped(self.lines_path, length)[-1] != ord("\n"):
+            raise self.corrupt("the last line was cut short")
         return Extent(rows, length)
 
     def lines(self, extent: Extent) -> Lines:
@@ -309,16 +280,16 @@ class Table:
                     map(len, lines), lambda at, length: at + length + 1, initial=offset
                 )
                 if lines and len(lines[0]) >= LINE_LIMIT:  # no other is longer than a block
-                    raise self._line_error(row)
+                    raise self._cut_short(row)
                 yield from zip(range(row, row + len(lines)), offsets, lines, strict=True)
                 row += len(lines)
                 if not block or len(begun) >= LINE_LIMIT:
-                    raise self._line_error(row)
+                    raise self._cut_short(row)
         if begun:
-            raise self._line_error(row)
+            raise self._cut_short(row)
 
-    def _line_error(self, row: int) -> BankCorruptError:
-        return self.corrupt("the line is too long or was cut short", position=f"line {row + 1}")
+    def _cut_short(self, row: int) -> BankCorruptError:
+        return self.corrupt("the line is too long or was cut short", f"line {row + 1}")
 
     def exactly(self, lines: Lines, rows: int) -> Lines:
         """Yield some lines, of which there must be so many."""
@@ -332,12 +303,7 @@ class Table:
 
     def corrupt(self, message: str, position: str | None = None) -> BankCorruptError:
         """Return the error for a line file that breaks the format."""
-        return BankCorruptError(
-            message,
-            source=str(self.lines_path),
-            position=position,
-            hint="restore the file from a copy of the bank",
-        )
+        return files.corrupt(self.lines_path, message, position)
 
 
 def collection_names(snapshots: Mapping[str, TableSnapshot]) -> list[str]:
@@ -346,9 +312,7 @@ def collection_names(snapshots: Mapping[str, TableSnapshot]) -> list[str]:
 
 
 def first_rows(first: Rows) -> Rows:
-    """Return the rows of all records' first lines, of an index's column `first`. int64
-    [records].
-    """
+    """Return the rows of all records' first lines, of an index's `first`. int64 [records]."""
     rows: Rows = np.flatnonzero(first == np.arange(len(first)))
     return rows
 
@@ -397,14 +361,15 @@ class TableSnapshot:
     @cached_property
     def index(self) -> NDArray[Any]:
         """The index, one structured row per line; made from the lines where it is missing."""
-        return self._reading(self._found_index)
 
-    def _found_index(self) -> NDArray[Any]:
-        stored = self.stored_index()
-        if stored is not None:
-            return stored
-        lines = self.table.lines(self.extent)
-        return self.table.build_index(self.table, lines, self.extent.rows)
+        def found() -> NDArray[Any]:
+            stored = self.stored_index()
+            if stored is not None:
+                return stored
+            lines = self.table.lines(self.extent)
+            return self.table.build_index(self.table, lines, self.extent.rows)
+
+        return self._reading(found)
 
     def _reading(self, read: Callable[[], Value]) -> Value:
         """Open something late, and see that it is of this commit's files."""
@@ -423,9 +388,7 @@ class TableSnapshot:
         journal.require_current(self.table.folder, self.table.commit)
 
     def stored_index(self) -> NDArray[Any] | None:
-        """Return the index as it lies on disk; None if it is missing or cannot be of these
-        lines.
-        """
+        """Return the index on disk; None if it is missing or cannot be of these lines."""
         try:
             index: NDArray[Any] = np.asarray(self.table.index_file.load(self.extent.rows))
         except (BankCorruptError, StorageError):
@@ -436,34 +399,34 @@ class TableSnapshot:
         """Return whether every reference of the index stays inside the file and points back."""
         if not len(index):
             return True
-        rows = np.arange(len(index))
-        offsets = index["offset"]
+        offsets, first = index["offset"], index["first"]
         inside = offsets[0] == 0 and int(offsets[-1]) < self.extent.bytes
-        rising = bool(np.all(offsets[1:] > offsets[:-1]))
-        back = bool(np.all((index["first"] >= 0) & (index["first"] <= rows)))
-        return inside and rising and back
+        rising = (offsets[1:] > offsets[:-1]).all()
+        return bool(inside and rising and ((first >= 0) & (first <= np.arange(len(index)))).all())
 
     @cached_property
     def vectors(self) -> NDArray[np.float32]:
         """The vectors, float32 [rows, dimensions], mapped and not read."""
-        return self._reading(self._found_vectors)
 
-    def _found_vectors(self) -> NDArray[np.float32]:
-        matrix = self.table.vectors_file
-        if matrix is None:
-            raise ValueError(f"the {self.table.name} table keeps no vectors")
-        return matrix.load(self.extent.rows)
+        def found() -> NDArray[np.float32]:
+            matrix = self.table.vectors_file  # where it lies now: it may have been renamed
+            if matrix is None:
+                raise ValueError(f"the {self.table.name} table keeps no vectors")
+            return matrix.load(self.extent.rows)
+
+        return self._reading(found)
 
     @cached_property
     def text(self) -> memoryview:
         """All lines that count, mapped and not read."""
-        return self._reading(self._found_text)
 
-    def _found_text(self) -> memoryview:
-        path = self.table.lines_path
-        if archive.size(path) < self.extent.bytes:
-            raise self.table.corrupt("the file was cut short")
-        return archive.mapped(path, self.extent.bytes)
+        def found() -> memoryview:
+            path = self.table.lines_path
+            if archive.size(path) < self.extent.bytes:
+                raise self.table.corrupt("the file was cut short")
+            return archive.mapped(path, self.extent.bytes)
+
+        return self._reading(found)
 
     def line(self, row: int) -> bytes:
         """Return the line at `row`, without its newline."""
@@ -476,22 +439,12 @@ class TableSnapshot:
 
     def lines(self, rows: Rows) -> list[bytes]:
         """Return the lines at many rows, each without its newline."""
-        offsets = self.index["offset"]
-        starts = offsets[rows].astype(np.int64)
-        ends = offsets[np.minimum(rows + 1, len(offsets) - 1)].astype(np.int64)
-        ends[rows == len(offsets) - 1] = self.extent.bytes
-        fits = (starts < ends) & (ends <= self.extent.bytes) & (ends - starts <= LINE_LIMIT)
-        if not fits.all():
-            line = int(rows[~fits][0]) + 1
-            raise self.table.corrupt("the index does not fit the file", position=f"line {line}")
-        places = zip(starts.tolist(), (ends - 1).tolist(), strict=True)
-        return [bytes(self.text[start:end]) for start, end in places]
+        return [self.line(row) for row in rows.tolist()]
 
     def node(self, row: int) -> Node:
         """Return the node that the line at `row` holds."""
-        table = self.table
-        source, position = str(table.lines_path), f"line {row + 1}"
-        return from_line(self.line(row), table.collection, source, position)
+        source = str(self.table.lines_path)
+        return from_line(self.line(row), self.table.collection, source, f"line {row + 1}")
 
     def payloads(self, rows: Rows) -> list[dict[str, str]]:
         """Return what the lines at many rows say: far quicker than a node at a time."""
@@ -516,26 +469,14 @@ class TableSnapshot:
         A few look-ups scan the ids; many, as an import makes, are worth a table, which grows with
         the bank.
         """
-        known: _FirstRows = self.derived.setdefault("first rows", _FirstRows())
-        known.lookups += 1
-        if known.lookups > _FEW_LOOKUPS:
-            row = known.up_to(self.index).get(record_id.encode())
-            return None if row is None or row >= self.extent.rows else row
-        found = np.flatnonzero(self.index["id"] == record_id.encode())
-        return int(found[0]) if len(found) else None
-
-
-class _FirstRows:
-    """The rows of records' first lines by their ids, of as many rows as were asked for."""
-
-    def __init__(self) -> None:
-        self.lookups = 0
-        self._rows: dict[bytes, int] = {}
-        self._known = 0
-
-    def up_to(self, index: NDArray[Any]) -> Mapping[bytes, int]:
-        if len(index) > self._known:
-            more = index[self._known :]
-            self._rows.update(zip(more["id"].tolist(), more["first"].tolist(), strict=True))
-            self._known = len(index)
-        return self._rows
+        known: dict[bytes, int] = self.derived.setdefault("first rows", {})
+        looked: list[int] = self.derived.setdefault("look-ups", [0, 0])  # how many; rows known
+        looked[0] += 1
+        if looked[0] <= _FEW_LOOKUPS:
+            found = np.flatnonzero(self.index["id"] == record_id.encode())
+            return int(found[0]) if len(found) else None
+        more = self.index[looked[1] :]
+        known.update(zip(more["id"].tolist(), more["first"].tolist(), strict=True))
+        looked[1] += len(more)
+        row = known.get(record_id.encode())
+        return None if row is None or row >= self.extent.rows else row

@@ -84,11 +84,6 @@ class Package:
         entries = [Entry(each.name, each.size, self.seals[each.name].crc) for each in self.members]
         return archive.layout_of(entries, self.manifest.name)
 
-    def with_provenance(self, provenance: Mapping[str, Any]) -> Package:
-        """Return the same package, whose manifest says who built the bank from what."""
-        before = replace(self.manifest, provenance=provenance)
-        return promising(before, self.members[1:], self.seals)
-
     def digest(self) -> str:
         """`sha256:…` of the archive, as `sha256sum` would say it of the file."""
         found = hashlib.sha256()
@@ -97,14 +92,7 @@ class Package:
         return f"sha256:{found.hexdigest()}"
 
     def write(self, path: Path, *, replace: bool = False) -> str:
-        """Write the archive, which appears whole or not at all.
-
-        Returns:
-            `sha256:…` of the archive.
-
-        Raises:
-            BankExistsError: Something is there already.
-        """
+        """Write the archive, which appears whole or not at all; returns its digest."""
         found = hashlib.sha256()
         with files.new_file(path, replace=replace) as draft:
             files.write_parts(draft, self._pieces(found))
@@ -120,10 +108,21 @@ class Package:
         yield memoryview(self.layout.directory)
 
 
-def pack(bank: Bank, *, with_episodes: bool = False, with_journal: bool = False) -> Package:
-    """Seal the commit that a handle shows. Reads everything once, writes nothing."""
+def pack(
+    bank: Bank,
+    *,
+    with_episodes: bool = False,
+    with_journal: bool = False,
+    provenance: Mapping[str, Any] | None = None,
+) -> Package:
+    """Seal the commit that a handle shows. Reads everything once, writes nothing.
+
+    The manifest says who built the bank from what by `provenance`, if one is given.
+    """
     members = members_of(bank, episodes=with_episodes, history=with_journal)
-    return promising(bank.manifest.called(bank.name), members, sealed(members))
+    before = bank.manifest.called(bank.name)
+    told = before.provenance if provenance is None else provenance
+    return promising(replace(before, provenance=told), members, sealed(members))
 
 
 def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
@@ -156,7 +155,7 @@ def as_written(
     own = member_of(manifest.FILE_NAME, [text])
     order = archive.member_names(frozen.collections)
     ordered = sorted([own, *members], key=lambda each: order.index(each.name))
-    return Package(frozen, ordered, {**seals, own.name: seal(own)})
+    return Package(frozen, ordered, {**seals, **sealed([own])})
 
 
 def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
@@ -178,16 +177,14 @@ def member_at(path: Path) -> Member:
 
 def sealed(members: Iterable[Member]) -> dict[str, Seal]:
     """Read files once each."""
-    return {member.name: seal(member) for member in members}
-
-
-def seal(member: Member) -> Seal:
-    """Read a file once."""
-    digest, crc = hashlib.sha256(), 0
-    for piece in member.pieces():
-        digest.update(piece)
-        crc = zlib.crc32(piece, crc)
-    return Seal(f"sha256:{digest.hexdigest()}", crc)
+    seals = {}
+    for member in members:
+        digest, crc = hashlib.sha256(), 0
+        for piece in member.pieces():
+            digest.update(piece)
+            crc = zlib.crc32(piece, crc)
+        seals[member.name] = Seal(f"sha256:{digest.hexdigest()}", crc)
+    return seals
 
 
 def _table_members(snapshot: TableSnapshot) -> Iterator[Member]:
@@ -229,13 +226,8 @@ def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
     The copy counts for itself from now on: it has an origin of its own, and what was counted
     so far stays booked under that of the source.
 
-    Args:
-        source: The bank; it may go on being written meanwhile.
-        path: The new bank's folder; its last part is the new name.
-        history: Whether the episodes and the journal go along.
-
-    Raises:
-        BankExistsError: Something is at `path` already.
+    The source may go on being written meanwhile. With `history`, the episodes and the journal go
+    along. The last part of `path` is the new name.
     """
     with files.new_folder(path) as draft:
         copy = copy_into(draft, source, name=path.name, history=history)
@@ -274,12 +266,8 @@ def _book(copy: Bank, origin: str) -> None:
 class Delivery:
     """A bank that came from elsewhere, looked at from outside only.
 
-    Attributes:
-        source: The archive.
-        manifest: What it says it is; frozen.
-        text: The manifest as it is written.
-        members: All other files.
-        crcs: The files' CRC-32 by name.
+    `text` is the manifest as it is written, `members` are all other files, and `crcs` the CRC-32
+    of all by name.
     """
 
     source: Path
@@ -295,31 +283,19 @@ class Delivery:
 
 
 def receive(source: Path) -> Delivery:
-    """Look at an archive from outside.
-
-    Raises:
-        BankNotFoundError: There is nothing.
-        BankCorruptError: It holds what no bank consists of, is larger than it may be, is not
-            laid out as an archive is, or its manifest breaks the format.
-        BankFormatError: It has a format version that is not known.
-    """
+    """Look at an archive from outside."""
     with files.storage_errors(source):
         if not source.exists():
             raise BankNotFoundError("nothing is here", source=str(source), hint="name an archive")
         if source.is_dir():
-            raise BankNotFoundError(
-                "is a folder, not an archive",
-                source=str(source),
-                hint="`deltamem bank verify` checks a folder, `deltamem bank copy` takes it in",
-            )
+            hint = "`deltamem bank verify` checks a folder, `deltamem bank copy` takes it in"
+            raise BankNotFoundError("is a folder, not an archive", source=str(source), hint=hint)
     layout = archive.read_layout(source)
     found = manifest.read(source)
     if not found.frozen:
-        raise BankCorruptError(
-            "the manifest is not frozen, so its files cannot be verified",
-            source=str(source),
-            hint="`deltamem bank export` makes archives that are",
-        )
+        message = "the manifest is not frozen, so its files cannot be verified"
+        hint = "`deltamem bank export` makes archives that are"
+        raise BankCorruptError(message, source=str(source), hint=hint)
     text = archive.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
     names = [entry.name for entry in layout.entries if entry.name != manifest.FILE_NAME]
     members = [member_at(source / name) for name in names]
@@ -353,7 +329,10 @@ def install(
     with place(path, replacing=replacing) as draft:
         # The copy is checked: another process may change the source meanwhile.
         copies = [member_at(member.write(draft)) for member in delivery.members]
-        manifest.write(draft, _renamed(delivery.manifest, path.name))
+        called = delivery.manifest.called(path.name)
+        if called != delivery.manifest:
+            called = manifest.promising(called, called.digests)
+        manifest.write(draft, called)
         digest = _checked(delivery, draft, copies, pinned)
         if not frozen:
             Bank.open(draft).unfreeze()
@@ -364,14 +343,7 @@ def install(
 
 
 def inspect(delivery: Delivery, *, pinned: str | None = None) -> str:
-    """Check all that `install` checks, and write nothing.
-
-    Returns:
-        The archive's digest.
-
-    Raises:
-        BankCorruptError: As `install`.
-    """
+    """Check all that `install` checks, write nothing, and return the archive's digest."""
     return _checked(delivery, delivery.source, delivery.members, pinned)
 
 
@@ -395,20 +367,11 @@ def place(path: Path, *, replacing: bool) -> Iterator[Path]:
             yield draft
         return
     if not archive.exists(path / manifest.FILE_NAME):
-        raise BankNotFoundError(
-            "this folder is not a bank, so it is not replaced",
-            source=str(path),
-            hint="choose another name, or move it away first",
-        )
+        message = "this folder is not a bank, so it is not replaced"
+        hint = "choose another name, or move it away first"
+        raise BankNotFoundError(message, source=str(path), hint=hint)
     with writers_turn(path), files.other_folder(path) as draft:
         yield draft
-
-
-def _renamed(before: Manifest, name: str) -> Manifest:
-    """Return the manifest under the name that the bank is to have here."""
-    return (
-        before if before.name == name else manifest.promising(before.called(name), before.digests)
-    )
 
 
 def _checked(
@@ -419,12 +382,10 @@ def _checked(
     _refuse(delivery, _broken_promises(delivery, seals))
     digest = as_written(delivery.manifest, delivery.text, members, seals).digest()
     if pinned not in (None, digest):
-        raise BankCorruptError(
-            f"has the digest {digest}, not the one that was pinned",
-            source=str(delivery.source),
-            hint="it is not the bank that was announced to you; ask whoever gave you the digest",
-        )
-    _refuse(delivery, _flaws(delivery, folder))
+        hint = "it is not the bank that was announced to you; ask whoever gave you the digest"
+        message = f"has the digest {digest}, not the one that was pinned"
+        raise BankCorruptError(message, source=str(delivery.source), hint=hint)
+    _refuse(delivery, _format_flaws(delivery, folder))
     return digest
 
 
@@ -432,14 +393,13 @@ def _broken_promises(delivery: Delivery, found: Mapping[str, Seal]) -> Iterator[
     digests = {name: seal.digest for name, seal in found.items()}
     for name, message in manifest.disagreements(delivery.manifest, delivery.text, digests):
         yield Flaw(message, name)
-    crcs = {name: seal.crc for name, seal in found.items()}
-    crcs[manifest.FILE_NAME] = zlib.crc32(delivery.text)
     for name, crc in delivery.crcs.items():
-        if crcs[name] != crc:
+        text = name == manifest.FILE_NAME
+        if crc != (zlib.crc32(delivery.text) if text else found[name].crc):
             yield Flaw("does not have the checksum that the archive states", name)
 
 
-def _flaws(delivery: Delivery, folder: Path) -> Iterator[Flaw]:
+def _format_flaws(delivery: Delivery, folder: Path) -> Iterator[Flaw]:
     """Yield what breaks the format, as of what was delivered, not of a draft."""
     try:
         yield from flaws_of(Bank.open(folder))
@@ -450,14 +410,10 @@ def _flaws(delivery: Delivery, folder: Path) -> Iterator[Flaw]:
 
 def _refuse(delivery: Delivery, flaws: Iterable[Flaw]) -> None:
     """Raise the first flaws, if there are any."""
-    found = [
-        f"{flaw.source}{f', {flaw.position}' if flaw.position else ''}: {flaw.message}"
-        for flaw in dict.fromkeys(islice(flaws, _SHOWN_FLAWS + 1))
-    ]
+    first = list(dict.fromkeys(islice(flaws, _SHOWN_FLAWS + 1)))
+    places = [", ".join(filter(None, [each.source, each.position])) for each in first]
+    found = [f"{place}: {each.message}" for place, each in zip(places, first, strict=True)]
     if found:
-        more = ["and more"] if len(found) > _SHOWN_FLAWS else []
-        raise BankCorruptError(
-            "; ".join(chain(found[:_SHOWN_FLAWS], more)),
-            source=str(delivery.source),
-            hint="get it again from where it came from",
-        )
+        found[_SHOWN_FLAWS:] = ["and more"] if len(found) > _SHOWN_FLAWS else []
+        hint = "get it again from where it came from"
+        raise BankCorruptError("; ".join(found), source=str(delivery.source), hint=hint)

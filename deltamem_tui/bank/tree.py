@@ -1,4 +1,4 @@
-"""A tree: the nodes of one table as they are at one commit, found without parsing the file.
+"""A tree: the nodes of one collection as they are at one commit, found without parsing the file.
 
 A node is addressed by its id, or by its row: the number of its last line. Its first line's
 row is its `birth`; parents and counters are kept by birth, so an edit moves neither.
@@ -253,12 +253,7 @@ class Tree:
         return self.snapshot.vectors
 
     def row(self, node_id: str) -> int:
-        """Return the row of a living node.
-
-        Raises:
-            NodeNotFoundError: No living node has this id.
-            BankCorruptError: The index calls it deleted, but its line does not.
-        """
+        """Return the row of a living node."""
         birth = self.snapshot.first_row(_text(node_id))
         row = None if birth is None else int(self.snapshot.current[birth])
         if row is None or (self.snapshot.index["deleted"][row] and self.node_at(row).deleted):
@@ -294,12 +289,7 @@ class Tree:
         return self.chain_at(self.row(node_id))
 
     def chain_at(self, row: int) -> tuple[Node, ...]:
-        """Root to the node at `row` (equation 7).
-
-        Raises:
-            BankCorruptError: The way up does not end at a root, or is not the one that the
-                nodes themselves name.
-        """
+        """Root to the node at `row` (equation 7)."""
         rows = self.chain_rows(row)
         chain = tuple(self.node_at(step) for step in rows)
         above = None
@@ -314,9 +304,6 @@ class Tree:
 
         Returns:
             The current row of each node of the chain, the root's first and `row` last.
-
-        Raises:
-            BankCorruptError: The way up does not end at a root, or its depths do not rise by one.
         """
         index = self.snapshot.index
         rows = [row]
@@ -331,13 +318,12 @@ class Tree:
 
     def _lying(self, row: int) -> BankCorruptError:
         table = self.snapshot.table
-        name = table.index_file.path.name
-        cure = f"delete {name} and it is made again"
-        if archive.is_archive(table.folder):
-            cure = "restore the archive from a copy"
+        path = table.index_file.path
+        archived = archive.is_archive(table.folder)
+        cure = "restore the archive" if archived else f"delete {path.name}, it is made again"
         return BankCorruptError(
             f"contradicts line {row + 1} of {table.lines_name}",
-            source=str(table.index_file.path),
+            source=str(path),
             position=f"row {row}",
             hint=f"{cure}; `deltamem bank verify` lists all that is broken",
         )

@@ -13,11 +13,9 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import Rows, TableSnapshot, last_rows
+from deltamem_tui.bank.table import Rows, last_rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
-
-_BEGINS = "init"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,41 +47,15 @@ class Past:
 
     @classmethod
     def read(cls, bank: Bank) -> Past:
-        """Read the journal from its end, as far as the bank's files have only grown since.
-
-        Raises:
-            BankCorruptError: A line of the journal is not a commit.
-        """
+        """Read the journal from its end, as far as the bank's files have only grown since."""
         last = bank.commit
         newest = bank.journal.newest_first() if bank.journal.exists else iter(())
         same = takewhile(lambda commit: commit.generation == last.generation, newest)
         return cls(bank, [commit for commit in same if commit.sequence <= last.sequence][::-1])
 
-    @property
-    def begins_empty(self) -> bool:
-        """True if the first moment is the bank's own beginning."""
-        return bool(self.moments) and self.moments[0].event == _BEGINS
-
     def lines(self, number: int, name: str) -> int:
         """Return how many lines of a tree counted after a moment."""
         return self.moments[number].extent(name).rows
-
-    def tree(self, number: int, name: str) -> Tree:
-        """Return a tree as it was at a moment. Its counters are not: they are those of now.
-
-        Raises:
-            BankRewrittenError: The bank's files were replaced since it was opened.
-        """
-        present = self.bank.tree(name)
-        moment, snapshot = self.moments[number], present.snapshot
-        if moment.sequence == self.bank.commit.sequence:
-            return present
-        then = Commit(
-            sequence=moment.sequence,
-            extents={name: moment.extent(name)},
-            rewritten=self.bank.commit.generation,
-        )
-        return Tree(name, TableSnapshot(snapshot.table, then))
 
     def sizes(self, name: str) -> NDArray[np.int64]:
         """Return how many nodes a tree had after each moment. int64 [moments]."""
@@ -131,9 +103,6 @@ def last_not_undone(bank: Bank, is_one: Callable[[Commit], bool]) -> Commit | No
 
     `is_one` is called with every commit that is neither undo nor redo and was not undone, newest
     first, until it is true.
-
-    Raises:
-        BankCorruptError: A line of the journal is not a commit.
     """
     undone: set[int] = set()
     redone: set[int] = set()
@@ -155,9 +124,6 @@ def last_not_redone(bank: Bank, kinds: Collection[str]) -> tuple[Commit, Commit]
         bank: The bank.
         kinds: What the commit that was taken back may be. One of these that came after the undo
             and stands ends what can be redone.
-
-    Raises:
-        BankCorruptError: A line of the journal is not a commit.
     """
     redone: set[int] = set()
     undo: Commit | None = None
@@ -184,9 +150,6 @@ def version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> t
     """Return a node as it was before a change, and its row; only if nothing came after the change.
 
     `revision` is the one that it had before.
-
-    Raises:
-        BankError: The node was changed again since, or its earlier lines are gone.
     """
     return _version(tree, node_id, revision + 1, revision, f"{_of(commit)} undone")
 
@@ -194,10 +157,7 @@ def version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> t
 def version_after(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
     """Return a node as it was after a change that was undone; only if nothing came after the undo.
 
-    `revision` is the one that it had before the change.
-
-    Raises:
-        BankError: The node was changed again since, or its earlier lines are gone.
+    As `version_before`.
     """
     return _version(tree, node_id, revision, revision + 1, f"{_of(commit)} redone")
 

@@ -6,6 +6,7 @@ Verification reads everything and changes nothing.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -67,10 +68,6 @@ def repair(path: Path) -> bytes:
 
     Returns:
         What was cut off; nothing if the journal ends with a whole commit.
-
-    Raises:
-        BankCorruptError: The journal holds no whole commit; it is as it was.
-        BankFrozenError: The bank is frozen, or an archive.
     """
     if archive.is_archive(path) or manifest.read(path).frozen:
         raise BankFrozenError(
@@ -90,8 +87,7 @@ def flaws_of(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
     """
     for snapshot in bank.snapshots.values():
         between()
-        is_tree = snapshot.table.nodes is not None
-        yield from _tree_flaws(snapshot, between) if is_tree else _line_flaws(snapshot)
+        yield from _table_flaws(snapshot, between)
     for check in (_state_flaws, _share_flaws, _journal_flaws):
         between()
         yield from check(bank)
@@ -103,23 +99,16 @@ def unchecked(bank: Bank) -> list[str]:
     Returns:
         One line each; none for a bank whose journal holds every commit.
     """
-    missing = []
+    missing, first = [], None
+    with suppress(BankError):
+        first = next(bank.journal.commits(), None) if bank.journal.exists else None
     if not bank.journal.exists:
         missing.append("no journal is there: neither the counts nor the history can be proved")
-    elif not _tells_all(bank):
+    elif first is None or first.event not in _BEGINNINGS:
         missing.append("the journal begins later than the bank: earlier counts cannot be proved")
     if not len(bank.episodes):
         missing.append("there are no episodes: what the nodes were learnt from cannot be looked up")
     return missing
-
-
-def _tells_all(bank: Bank) -> bool:
-    """Return whether the journal states every count: from the bank's beginning, or summed up."""
-    try:
-        first = next(bank.journal.commits(), None)
-    except BankError:
-        return False
-    return first is not None and first.event in _BEGINNINGS
 
 
 def _file_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
@@ -133,16 +122,21 @@ def _file_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
                 yield Flaw("is not a plain file", name, hint="put the file itself in its place")
 
 
-def _tree_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
-    """Yield faults in a collection's forest, its index and its vectors."""
+def _table_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
+    """Yield faults in a table's lines, its index and its vectors."""
     table, extent = snapshot.table, snapshot.extent
+    lines = _pausing(table.lines(extent), between)
+    altered: list[int] = []
     try:
-        lines = _pausing(table.lines(extent), between)
-        built, altered = read_lines(table, lines, extent.rows, born=True)
+        if table.nodes is None:
+            built = table.build_index(table, lines, extent.rows)
+        else:
+            built, altered = read_lines(table, lines, extent.rows, born=True)
     except BankError as error:
         yield Flaw(error.message, table.lines_name, error.position)
     else:
-        yield from _forest_flaws(table.lines_name, built)
+        if table.nodes is not None:
+            yield from _forest_flaws(table.lines_name, built)
         for row in altered:
             message = f"node {_id(built, row)} does not say what its id was made from"
             yield Flaw(message, table.lines_name, f"line {row + 1}")
@@ -168,17 +162,6 @@ def _forest_flaws(name: str, index: NDArray[Any]) -> Iterator[Flaw]:
 
 def _id(index: NDArray[Any], row: int) -> str:
     return bytes(index["id"][row]).decode()
-
-
-def _line_flaws(snapshot: TableSnapshot) -> Iterator[Flaw]:
-    """Yield the first line of a table that is not one, and where its index does not fit."""
-    table = snapshot.table
-    try:
-        built = table.build_index(table, table.lines(snapshot.extent), snapshot.extent.rows)
-    except BankError as error:
-        yield Flaw(error.message, table.lines_name, error.position)
-    else:
-        yield from _index_flaws(snapshot, built)
 
 
 def _index_flaws(snapshot: TableSnapshot, built: NDArray[Any]) -> Iterator[Flaw]:
@@ -258,9 +241,8 @@ def _journal_flaws(bank: Bank) -> Iterator[Flaw]:
 
 
 def _count(stated: Mapping[str, NDArray[np.uint32]], commit: Commit) -> None:
-    """Note the counters that a commit states, but for tables that stayed behind."""
     for table, rows in commit.cells.items():
-        here = stated.get(table, _NONE)
+        here = stated.get(table, _NONE)  # a table may have stayed behind
         for row, values in rows.items():
             if row < len(here) and len(values) == here.shape[1]:
                 here[row] = values

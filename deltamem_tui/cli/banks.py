@@ -325,21 +325,11 @@ def compact(invocation: Invocation, bank: options.Bank, dry_run: options.DryRun 
     opened.require_folder()
     with invocation.output.progress("compacting"):
         found = planned(opened) if dry_run else compact(opened)
-    savings = [asdict(saving) for saving in found.savings] if found.worthwhile else []
-    data = {
-        "bank": opened.name,
-        "compacted": found.done,
-        "bytes_saved": found.bytes_saved if savings else 0,
-        "rows_saved": found.rows_saved if savings else 0,
-        "files": savings,
-        "folded": found.folded if savings else {},
-    }
-    if not savings:
+    data = {"bank": opened.name, "compacted": found.done, **asdict(found)}
+    del data["done"]
+    if not found.bytes_saved:
         return Result("compact", data, notes=[f"there is nothing to save in {bank}"])
     would = "would save" if dry_run else "saved"
-    lines = found.savings[-1].rows_before - found.savings[-1].rows_after
-    saved = f"outdated lines: {found.rows_saved:,}, lines of the journal: {lines:,}"
+    saved = f"outdated lines: {found.rows_saved:,}, commits: {found.folded.get('commits', 0):,}"
     note = f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}"
-    columns = ("file", "rows", "rows then", "bytes", "bytes then")
-    view = table(columns, [tuple(saving.values()) for saving in savings])
-    return Result("compact", data, view=view, notes=[note])
+    return Result("compact", data, notes=[note])

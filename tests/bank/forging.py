@@ -29,7 +29,7 @@ def small_bank(folder: Path, episodes: int = 6) -> Bank:
     return bank
 
 
-def packed(bank: Bank, path: Path, **along: bool) -> Path:
+def packed(bank: Bank, path: Path, **along: Any) -> Path:
     """The bank's archive, as `deltamem bank export` writes it."""
     package.pack(bank, **along).write(path)
     return path
@@ -63,7 +63,7 @@ def _members(files: Mapping[str, bytes]) -> tuple[list[Member], dict[str, Seal]]
     others = [
         package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
     ]
-    return others, {member.name: package.seal(member) for member in others}
+    return others, package.sealed(others)
 
 
 def with_old_digests(path: Path, files: Mapping[str, bytes]) -> Path:

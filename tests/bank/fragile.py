@@ -65,21 +65,3 @@ class FragileOS:
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(files, "os", self)
             yield self
-
-
-class RefusingOS:
-    """An `os` that opens nothing for writing: a folder without permission, a read-only disk."""
-
-    def __init__(self, number: int) -> None:
-        self._number = number
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(os, name)
-
-    def open(self, path: Any, flags: int, mode: int = 0o777) -> int:
-        if flags & (os.O_WRONLY | os.O_RDWR):
-            raise OSError(self._number, os.strerror(self._number))
-        return os.open(path, flags, mode)
-
-    def truncate(self, path: Any, length: int) -> None:
-        raise OSError(self._number, os.strerror(self._number))

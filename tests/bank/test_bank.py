@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-import errno
 import json
-import threading
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import filelock
-import orjson
 import pytest
 
-from deltamem_tui.bank import bank as bank_module
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
-    BankBusyError,
     BankCorruptError,
     BankExistsError,
     BankFormatError,
@@ -29,7 +23,6 @@ from deltamem_tui.errors import (
     BankNotFoundError,
     StorageError,
 )
-from tests.bank.fragile import RefusingOS
 from tests.bank.support import change_domain, contents, learn_one, learnt, manifest, mark_first
 
 
@@ -73,16 +66,6 @@ def test_nothing_is_written_over(tmp_path: Path, what: str) -> None:
     assert [each.name for each in tmp_path.iterdir()] == ["bank"]
     if before is not None:
         assert state_of(path) == before
-
-
-@pytest.mark.parametrize("number", [errno.EACCES, errno.EROFS, errno.ENOSPC, errno.EDQUOT])
-def test_a_bank_that_cannot_be_written_leaves_nothing_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
-) -> None:
-    monkeypatch.setattr(files, "os", RefusingOS(number))
-    with pytest.raises(StorageError):
-        Bank.create(tmp_path / "bank", manifest())
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_missing_bank_is_told(tmp_path: Path) -> None:
@@ -155,13 +138,6 @@ def test_a_manifest_that_breaks_the_rules_names_the_field(
         Bank.open(bank.path)
 
 
-@pytest.mark.parametrize("text", [b"", b"[]", b"{", b"\xff", b"[" * 5000, b"null"])
-def test_a_manifest_that_is_no_object_is_told(bank: Bank, text: bytes) -> None:
-    (bank.path / "bank.json").write_bytes(text)
-    with pytest.raises(BankCorruptError, match=r"bank\.json: not"):
-        Bank.open(bank.path)
-
-
 WRITES: list[Callable[[Bank], object]] = [
     lambda bank: learn_one(bank, 9),
     mark_first,
@@ -202,17 +178,6 @@ def test_an_unfrozen_bank_is_written_again(bank: Bank) -> None:
     assert verify(Bank.open(bank.path)) == []
     events = [commit.event for commit in bank.journal.commits()]
     assert events[-3:] == ["freeze", "unfreeze", "learn"]
-
-
-def test_unfreezing_waits_for_its_turn(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    bank.freeze()
-    before = (bank.path / "bank.json").read_bytes()
-    monkeypatch.setattr(bank_module, "LOCK_SECONDS", 0.01)
-    with filelock.FileLock(bank.path / ".lock"), pytest.raises(BankBusyError):
-        bank.unfreeze()
-    assert (bank.path / "bank.json").read_bytes() == before
-    bank.unfreeze()
-    assert not bank.frozen
 
 
 def test_what_a_frozen_bank_promises_is_on_the_disk(
@@ -264,49 +229,6 @@ def test_a_link_in_a_files_place_is_not_written_through(bank: Bank, name: str) -
     assert victim.read_bytes() == before
 
 
-def test_a_writer_waits_its_turn_and_no_longer(bank: Bank, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bank_module, "LOCK_SECONDS", 0.01)
-    before = state_of(bank.path)
-    release, held = threading.Event(), threading.Event()
-
-    def other() -> None:
-        with filelock.FileLock(bank.path / ".lock"):
-            held.set()
-            release.wait(30)
-
-    thread = threading.Thread(target=other)
-    thread.start()
-    held.wait(30)
-    try:
-        with pytest.raises(BankBusyError, match="another process has been writing"):
-            learn_one(bank, 9)
-        assert contents(Bank.open(bank.path))  # readers need no lock
-    finally:
-        release.set()
-        thread.join()
-    after = state_of(bank.path)
-    assert {**after, ".lock": None} == {**before, ".lock": None}
-    learn_one(bank, 9)
-
-
-@pytest.mark.parametrize(
-    "number", [errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT]
-)
-@pytest.mark.parametrize("write", WRITES)
-def test_a_folder_that_cannot_be_written_is_one_clear_line(
-    bank: Bank, monkeypatch: pytest.MonkeyPatch, number: int, write: Any
-) -> None:
-    before = state_of(bank.path)
-    with monkeypatch.context() as patch:
-        patch.setattr(files, "os", RefusingOS(number))
-        with pytest.raises(StorageError, match=r"\(.+\)$") as caught:
-            write(bank)
-    assert "\n" not in str(caught.value)
-    after = state_of(bank.path)
-    assert {**after, ".lock": None} == {**before, ".lock": None}
-    write(bank)
-
-
 def test_a_handle_shows_its_commit_until_it_is_refreshed(bank: Bank) -> None:
     reader = Bank.open(bank.path)
     untouched = Bank.open(bank.path)  # has read nothing yet
@@ -338,21 +260,6 @@ def test_a_block_that_raises_or_names_no_event_writes_nothing(bank: Bank) -> Non
     after = state_of(bank.path)
     assert {**after, ".lock": None} == {**before, ".lock": None}
     assert bank.episodes.state("f" * 16) is None
-
-
-def test_an_episode_given_again_is_replaced_in_its_place(bank: Bank) -> None:
-    first = bank.episodes.ids()[0]
-    with bank.writing() as batch:
-        batch.put_episode({"id": first, "number": 77})
-        batch.log("import")
-    opened = Bank.open(bank.path)
-    assert opened.episodes.record(first) == {"id": first, "number": 77}
-    assert opened.episodes.ids()[0] == first
-    assert len(opened.episodes) == 4
-    assert opened.episodes.waiting() == []
-    assert opened.episodes.learnt() == 4
-    assert opened.episodes.record("0123456789abcdef") is None
-    assert verify(opened) == []
 
 
 def test_a_shipped_bank_is_read_verified_and_written(bank: Bank) -> None:
@@ -409,13 +316,3 @@ def test_two_handles_lose_no_change_of_the_manifest(bank: Bank) -> None:
     before = bank.journal.path.read_bytes()
     bank.change_manifest("note", lambda now: (now, {"nothing": "changed"}))
     assert bank.journal.path.read_bytes() == before
-
-
-def test_plain_tools_open_the_files(bank: Bank) -> None:
-    import numpy as np
-
-    for path in bank.path.glob("*.npy"):
-        held = 0 if path.name.startswith(("origins.", "credit.")) else 4
-        assert len(np.load(path, allow_pickle=False)) == held
-    for path in bank.path.glob("[!oc]*.jsonl"):  # `origins` and `credit` are empty as yet
-        assert [orjson.loads(line) for line in path.read_bytes().splitlines()]

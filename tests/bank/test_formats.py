@@ -14,21 +14,17 @@ from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.compact import compact
 from deltamem_tui.bank.diff import diff
-from deltamem_tui.bank.merge import MergePlan, merge_into, merge_to
-from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.bank.transfer import copy_bank, install, receive
+from deltamem_tui.bank.merge import MergePlan, merge_into
+from deltamem_tui.bank.transfer import install, receive
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD
 from tests.bank.support import (
-    DIMENSIONS,
     NOTES,
     change_domain,
     contents,
     learn_one,
-    mark_first,
     notes,
-    vector,
 )
 from tests.bank.support import manifest as described
 
@@ -79,62 +75,6 @@ def test_the_first_write_makes_it_a_bank_of_format_2(
     assert verify(old) == verify(Bank.open(old.path)) == []
 
 
-def test_compaction_alone_makes_it_a_bank_of_format_2(old: Bank) -> None:
-    bank_json = (old.path / "bank.json").read_bytes()
-    mark_first(old)
-    (old.path / "bank.json").write_bytes(bank_json)
-    bank = Bank.open(old.path)
-    assert bank.manifest.format == 1
-    assert compact(bank).done
-    assert record(bank)["format"] == bank.manifest.format == 2
-    assert verify(bank) == []
-
-
-def test_reading_and_a_merge_of_nothing_new_leave_it_as_it_is(old: Bank) -> None:
-    before = (old.path / "bank.json").read_bytes()
-    assert verify(old) == []
-    assert merge_into(old, lambda: MergePlan([old, Bank.open(old.path)])).empty
-    assert (old.path / "bank.json").read_bytes() == before
-
-
-def test_a_frozen_one_is_upgraded_by_the_first_write_after_it_was_unfrozen(
-    old: Bank, tmp_path: Path
-) -> None:
-    archive = tmp_path / "old.deltamem"
-    package.pack(old, with_episodes=True, with_journal=True).write(archive)
-    bank, _ = install(receive(archive), tmp_path / "frozen")
-    assert bank.frozen
-    assert record(bank)["format"] == 1
-    assert verify(bank) == []
-    bank.unfreeze()
-    assert record(bank)["format"] == 1
-    assert verify(bank) == []
-    learn_one(bank, 7)
-    assert record(bank)["format"] == 2
-    assert verify(bank) == []
-
-
-def test_an_archive_of_format_1_is_read_in_place_and_merged(old: Bank, tmp_path: Path) -> None:
-    archive = tmp_path / "old.deltamem"
-    package.pack(old, with_episodes=True, with_journal=True).write(archive)
-    there = Bank.open(archive)
-    assert (there.manifest.format, verify(there)) == (1, [])
-    new = Bank.create(tmp_path / "new", described("new"))
-    learn_one(new, 11)
-    merge_into(new, lambda: MergePlan([new, there]))
-    other = merge_to(tmp_path / "other", MergePlan([there, new]))
-    assert (new.manifest.format, other.manifest.format) == (2, 2)
-    assert [len(tree) for tree in other.trees.values()] == [5, 5]
-    assert verify(new) == verify(other) == []
-
-
-def test_a_copy_is_of_format_2(old: Bank, tmp_path: Path) -> None:
-    copy = copy_bank(old, tmp_path / "copy", history=True)
-    assert copy.manifest.format == 2
-    assert contents(copy) == contents(old)
-    assert verify(copy) == []
-
-
 def test_a_bank_of_another_method_travels_and_merges(tmp_path: Path) -> None:
     one, two = notes(tmp_path / "one", "a", "b"), notes(tmp_path / "two", "b", "c")
     assert {path.name for path in one.path.glob("*.jsonl")} == {
@@ -181,24 +121,3 @@ def test_only_banks_of_one_kind_are_merged(
     two = Bank.create(tmp_path / "two", replace(kind, **changes))  # type: ignore[arg-type]
     with pytest.raises(BankError, match=what):
         MergePlan([one, two])
-
-
-@pytest.mark.parametrize(
-    "payload",
-    [{}, {"task": "x"}, {"steps": "y", "task": "x"}, {"task": "x", "steps": "y", "more": "z"}],
-)
-def test_a_payload_has_the_fields_of_its_collection_in_their_order(
-    tmp_path: Path, payload: dict[str, str]
-) -> None:
-    bank = notes(tmp_path / "one")
-    node = born("workflows", None, "success", payload, Origin())
-    with bank.writing() as batch, pytest.raises(BankError, match="task, steps"):
-        batch.add_node("workflows", node, vector(1, DIMENSIONS))
-
-
-def test_a_flat_collection_takes_no_children(tmp_path: Path) -> None:
-    bank = notes(tmp_path / "one", "a")
-    parent = next(bank.tree("workflows").roots())
-    child = born("workflows", parent, "success", {"task": "x", "steps": "y"}, Origin())
-    with bank.writing() as batch, pytest.raises(BankError, match="depth"):
-        batch.add_node("workflows", child, vector(1))

@@ -16,7 +16,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankError, NodeNotFoundError
-from tests.bank.support import contents, learn_one, manifest, mark_first, node, vector
+from tests.bank.support import contents, learn_one, manifest, node, vector
 
 
 @pytest.fixture
@@ -61,12 +61,6 @@ def test_a_tree_knows_its_nodes(bank: Bank) -> None:
     assert tree.find(nodes["a"].id[:15]) == [nodes["a"].id]
     assert tree.find(nodes["a"].id + "0") == []
     assert tree.find("\udcff") == []
-
-
-def test_a_deleted_or_unknown_node_is_not_found(bank: Bank) -> None:
-    for node_id in (node("e").id, "0" * 16, "", "x" * 300):
-        with pytest.raises(NodeNotFoundError, match="no node"):
-            bank.tree("task").node(node_id)
 
 
 @pytest.mark.parametrize("begin", ["", "\udcff", "zz", "0" * 40])
@@ -199,31 +193,6 @@ def lines_of(bank: Bank) -> list[dict[str, Any]]:
     return [json.loads(line) for line in (bank.path / "task.nodes.jsonl").read_bytes().splitlines()]
 
 
-def rewritten_lines(bank: Bank, records: list[dict[str, Any]]) -> None:
-    """Put other lines in, as somebody who edits a bank by hand: no journal, no index."""
-    text = b"".join(json.dumps(record).encode() + b"\n" for record in records)
-    (bank.path / "task.nodes.jsonl").write_bytes(text)
-    (bank.path / "task.index.npy").unlink()
-    bank.journal.path.unlink()
-
-
-def test_a_parent_that_does_not_exist_is_refused(bank: Bank) -> None:
-    records = lines_of(bank)
-    records[2]["parent"] = "0123456789abcdef"
-    rewritten_lines(bank, records)
-    with pytest.raises(BankCorruptError, match="line 3: parent 0123456789abcdef does not exist"):
-        len(Bank.open(bank.path).tree("task"))
-
-
-def test_a_parent_that_stands_later_is_refused_and_verification_says_so(bank: Bank) -> None:
-    records = lines_of(bank)
-    rewritten_lines(bank, [records[1], records[0], *records[2:]])
-    opened = Bank.open(bank.path)
-    with pytest.raises(BankCorruptError, match=r"line 1: parent \w+ does not exist"):
-        len(opened.tree("task"))
-    assert any("does not exist" in flaw.message for flaw in verify(opened))
-
-
 @pytest.mark.parametrize(
     "lost", ["task.nodes.jsonl", "task.counts.npy", "task.embeddings.npy", "trajectories.jsonl"]
 )
@@ -255,13 +224,6 @@ def assert_told(bank: Bank, lost: str) -> None:
     except BankCorruptError as error:
         found = [Path(error.source or "").name]
     assert lost in found
-
-
-def test_vectors_without_their_lines_are_not_an_empty_bank(bank: Bank) -> None:
-    bank.journal.path.unlink()
-    (bank.path / "task.nodes.jsonl").unlink()
-    with pytest.raises(BankCorruptError, match="its counts are there"):
-        Bank.open(bank.path)
 
 
 @pytest.mark.parametrize(
@@ -302,17 +264,3 @@ def test_what_breaks_the_rules_is_not_written(bank: Bank, change: Any, reason: s
     with np.errstate(invalid="ignore"), pytest.raises(BankError, match=reason):
         write()
     assert {each.name: each.read_bytes() for each in bank.path.iterdir()} == before
-
-
-def test_many_look_ups_find_what_few_find(tmp_path: Path) -> None:
-    bank = Bank.create(tmp_path / "bank", manifest())
-    for number in range(3):
-        learn_one(bank, number)
-    mark_first(bank)
-    snapshot = Bank.open(bank.path).tree("task").snapshot
-    wanted = [node.id for node in bank.tree("task")] + ["f" * 16]
-    scanned = [snapshot.first_row(each) for each in wanted]
-    assert scanned[-1] is None
-    assert None not in scanned[:-1]
-    for _ in range(20):
-        assert [snapshot.first_row(each) for each in wanted] == scanned

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from random import Random
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
-from deltamem_tui.bank.undo import commits_since, last_not_undone
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.table import Rows
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.bank.undo import Past, commits_since, last_not_undone
+from tests.bank.histories import World
 from tests.bank.support import manifest
+from tests.effort import examples
 
 
 @pytest.fixture
@@ -60,6 +70,55 @@ def test_what_the_bank_does_not_show_yet_does_not_count(bank: Bank) -> None:
     assert [commit.sequence for commit in commits_since(bank, 1)] == [3, 2]
 
 
-def test_a_bank_without_a_journal_has_nothing_to_undo(bank: Bank) -> None:
-    bank.journal.path.unlink()
-    assert last(Bank.open(bank.path)) is None
+GROWS = ("add", "add", "edit", "relabel", "delete", "restore", "move", "count", "fuse", "freeze")
+
+Nodes = Mapping[str, Node]
+
+
+def nodes(tree: Tree) -> Nodes:
+    return {node.id: node for node in tree}
+
+
+@examples(25)
+@given(st.integers(0, 10**6), st.lists(st.sampled_from([*GROWS, "compact"]), max_size=14))
+def test_each_state_is_as_it_was_read_when_it_was_the_last(seed: int, kinds: list[str]) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        world = World(Path(folder), Random(seed))
+        world.begin()
+        seen: dict[int, tuple[int, dict[str, Nodes]]] = {}
+        for kind in ["count", *kinds]:
+            world.happen(kind)
+            read = Bank.open(world.banks[0].path)
+            states = {name: nodes(tree) for name, tree in read.trees.items()}
+            seen[read.commit.sequence] = read.commit.generation, states
+        bank = Bank.open(world.banks[0].path)
+        past = Past.read(bank)
+        sizes = {name: past.sizes(name).tolist() for name in bank.trees}
+        at = {moment.sequence: number for number, moment in enumerate(past.moments)}
+        generation = bank.commit.generation
+        assert {each for each in seen if seen[each][0] == generation} <= set(at)
+        for sequence, number in at.items():
+            assert past.moments[number].sequence == sequence
+            if sequence in seen:
+                states = seen[sequence][1]
+                assert {name: each[number] for name, each in sizes.items()} == {
+                    name: len(nodes) for name, nodes in states.items()
+                }
+                if number and sequence - 1 in seen:
+                    compare_change(past, number, seen[sequence - 1][1], states)
+
+
+def compare_change(
+    past: Past, number: int, before: Mapping[str, Nodes], after: Mapping[str, Nodes]
+) -> None:
+    for name in past.bank.trees:
+        was, now = before[name], after[name]
+        change, lines = past.change(number, name), past.bank.tree(name).snapshot
+
+        def ids(rows: Rows) -> set[str]:
+            return {each.decode() for each in lines.index["id"][rows].tolist()}  # noqa: B023
+
+        assert ids(change.added) == now.keys() - was.keys()
+        assert ids(change.deleted) == was.keys() - now.keys()
+        altered = {each for each in was.keys() & now.keys() if was[each] != now[each]}
+        assert altered <= ids(change.changed) <= was.keys() & now.keys()

@@ -10,7 +10,6 @@ import pytest
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.compact import compact
 from deltamem_tui.bank.transfer import copy_bank, install, receive
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import StorageError
@@ -31,12 +30,6 @@ def bank(tmp_path: Path) -> Bank:
 
 def records(path: Path) -> list[Any]:
     return list(usage_log.records(path))
-
-
-def test_a_bank_without_payments_has_no_file(tmp_path: Path) -> None:
-    bank = Bank.create(tmp_path / "bank", manifest())
-    assert records(bank.path) == []
-    assert not (bank.path / usage_log.FILE_NAME).exists()
 
 
 @pytest.mark.parametrize("torn", [b'{"calls": 1, "pro', b"7\n[]\nnull\n\xff\n", b'{"calls": 1}'])
@@ -70,14 +63,6 @@ def test_no_digest_covers_it_and_a_line_that_comes_after_freezing_breaks_nothing
     assert usage_log.FILE_NAME not in bank.manifest.digests
     assert verify(Bank.open(bank.path)) == []
     assert len(records(bank.path)) == 3
-
-
-def test_compaction_keeps_it(bank: Bank) -> None:
-    for number in range(3, 40):
-        learn_one(bank, number)
-    assert compact(bank).done
-    assert records(bank.path) == LINES
-    assert verify(bank) == []
 
 
 @pytest.mark.parametrize("history", [True, False])

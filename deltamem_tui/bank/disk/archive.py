@@ -1,10 +1,8 @@
 """Archives, and reading a bank's files where they are: in a folder, or all in one archive.
 
-An archive is a plain zip file, of which there is exactly one for given files. Nothing is
-compressed, so that arrays can be mapped where they are; every file begins at a multiple of 64
-bytes; order, times and modes are fixed. A reader works out what the archive of the listed files
-looks like, byte for byte, and refuses one that looks otherwise: hidden, overlapping, doubled,
-linked, encrypted or compressed members have no place to be.
+An archive is a plain zip file, of which there is exactly one for given files: nothing compressed,
+so that arrays can be mapped where they are, every file at a multiple of 64 bytes, order, times and
+modes fixed. A reader refuses one that packing the listed files again would not give, byte for byte.
 
 The path of a file in an archive is the archive's path with the file's name behind it, as if the
 archive were a folder (`kitchen.deltamem/bank.json`). So whoever reads builds the same paths for
@@ -19,12 +17,13 @@ import os
 import re
 import stat
 import struct
+import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import BankCorruptError, StorageError
@@ -129,62 +128,49 @@ def layout_of(entries: Sequence[Entry], source: str) -> Layout:
 
 
 def read_layout(path: Path) -> Layout:
-    """Check an archive's layout. Its files are not read.
-
-    Raises:
-        BankCorruptError: It is not an archive of a bank, was cut short, holds what no bank
-            consists of, or is not laid out as `deltamem bank export` does it.
-    """
+    """Check an archive's layout. Its files are not read."""
     with files.storage_errors(path):
         if not stat.S_ISREG(path.stat().st_mode):  # a pipe would wait for a writer
             raise _wrong(path, "is not a plain file")
         with path.open("rb") as stream:
-            return _read_layout(path, stream)
+            if stream.read(4) != b"PK\x03\x04":
+                hint = "`deltamem bank export` makes them, as FILE.deltamem"
+                raise _wrong(path, "is not an archive of a bank", hint)
+            size = stream.seek(0, os.SEEK_END)
+            layout = layout_of(_entries(path, stream, size), str(path))
+            pieces = [(layout.size - len(layout.directory), layout.directory)]
+            for start, header in zip(layout.starts, layout.headers, strict=True):
+                pieces.append((start - len(header), header))
+            same = all(os.pread(stream.fileno(), len(each), at) == each for at, each in pieces)
+            if layout.size != size or not same:
+                raise _wrong(path, "is not laid out as `deltamem bank export` does it")
+            return layout
 
 
-def _read_layout(path: Path, stream: io.BufferedReader) -> Layout:
-    def read(position: int, length: int) -> bytes:
-        stream.seek(position)
-        return stream.read(length)
-
-    if read(0, 4) != b"PK\x03\x04":
-        hint = "`deltamem bank export` makes them, as FILE.deltamem"
-        raise _wrong(path, "is not an archive of a bank", hint)
-    size = stream.seek(0, os.SEEK_END)
-    end = read(max(size - _END.size, 0), _END.size)
+def _entries(path: Path, stream: io.BufferedReader, size: int) -> list[Entry]:
+    """Return the listed files, if all are such as a bank has, each once."""
+    stream.seek(max(size - _END.size, 0))
+    end = stream.read()
     if not end.startswith(b"PK\x05\x06"):
         raise _wrong(path, "was cut short, or something was added at its end")
-    _, _, _, _, number, length, start, _ = _END.unpack(end)
+    number, length = _END.unpack(end)[4:6]
     if number > _MEMBERS or length > number * (_CENTRAL.size + _NAME_BYTES):
         raise _wrong(path, f"lists more than the {_MEMBERS} files it may have")
-    layout = layout_of(_entries(path, read(start, length), number), str(path))
-    pieces = [(layout.size - len(layout.directory), layout.directory)]
-    for begin, header in zip(layout.starts, layout.headers, strict=True):
-        pieces.append((begin - len(header), header))
-    if layout.size != size or not all(read(at, len(piece)) == piece for at, piece in pieces):
-        raise _wrong(path, "is not laid out as `deltamem bank export` does it")
-    return layout
-
-
-def _entries(path: Path, text: bytes, number: int) -> list[Entry]:
-    """Return the listed files, if all are such as a bank has, each once."""
-    entries: dict[str, Entry] = {}
-    for _ in range(number):
-        if len(text) < _CENTRAL.size:
-            raise _wrong(path, "has a list of files that is damaged")
-        fixed, text = _CENTRAL.unpack_from(text), text[_CENTRAL.size :]
-        crc, size, name_length, others = fixed[7], fixed[9], fixed[10], sum(fixed[11:13])
-        name, text = text[:name_length].decode("ascii", "replace"), text[name_length + others :]
+    try:
+        listed = zipfile.ZipFile(stream).infolist()
+    except (zipfile.BadZipFile, NotImplementedError, ValueError) as error:
+        raise _wrong(path, "has a list of files that is damaged") from error
+    names = [each.filename for each in listed]
+    for at, name in enumerate(names):
         if not FILE_NAME.fullmatch(name):
             raise _wrong(path, f"unexpected file {one_line(name, 80)!r}")
-        if name in entries:
+        if name in names[:at]:
             raise _wrong(path, f"holds {name!r} twice")
-        entries[name] = Entry(name, size, crc)
-    if next(iter(entries), "") != MANIFEST:
+    if not names or names[0] != MANIFEST:
         raise _wrong(path, f"does not begin with {MANIFEST!r}")
-    if (size := entries[MANIFEST].size) > MANIFEST_BYTES:
+    if (size := listed[0].file_size) > MANIFEST_BYTES:
         raise _wrong(path, f"has a {MANIFEST!r} of {size:,} bytes, more than {MANIFEST_BYTES:,}")
-    return list(entries.values())
+    return [Entry(each.filename, each.file_size, each.CRC) for each in listed]
 
 
 def require_names(path: Path, collections: Iterable[str]) -> None:
@@ -231,11 +217,7 @@ def is_archive(path: Path) -> bool:
 
 
 def find(path: Path) -> Region | None:
-    """Return where a file's bytes are; None if there is no such file.
-
-    Raises:
-        BankCorruptError: It would be in an archive that is not whole.
-    """
+    """Return where a file's bytes are; None if there is no such file."""
     with files.storage_errors(path):
         try:
             found = path.stat()
@@ -283,12 +265,16 @@ def is_plain(path: Path) -> bool:
         return False
 
 
-def opened(path: Path) -> io.BufferedReader:
+def opened(path: Path) -> IO[bytes]:
     """Return the file, to be read from its beginning."""
     region = _found(path)
     with files.storage_errors(path):
-        raw = region.path.open("rb")
-        return raw if region.path == path else io.BufferedReader(_Part(raw, region))
+        if region.path == path:
+            return path.open("rb")
+        try:
+            return zipfile.ZipFile(region.path).open(path.name)
+        except (KeyError, zipfile.BadZipFile) as error:  # another took its place just now
+            raise StorageError("was changed while it was read", source=str(region.path)) from error
 
 
 def read(path: Path, limit: int) -> bytes:
@@ -317,47 +303,8 @@ def mapped(path: Path, length: int) -> memoryview:
     return memoryview(mapping)[behind:]
 
 
-class _Part(io.RawIOBase):
-    """A part of a file, to be read as if it were a file."""
-
-    def __init__(self, whole: io.BufferedReader, region: Region) -> None:
-        super().__init__()
-        self._whole = whole
-        self._region = region
-        self._position = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def seekable(self) -> bool:
-        return True
-
-    def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a byte, from the beginning, from here, or from the end."""
-        base = (0, self._position, self._region.length)[whence]
-        self._position = max(base + offset, 0)
-        return self._position
-
-    def readinto(self, buffer: Any) -> int:
-        """Fill `buffer` as far as there is something left."""
-        wanted = min(len(buffer), max(self._region.length - self._position, 0))
-        place = self._region.start + self._position
-        found = os.preadv(self._whole.fileno(), [memoryview(buffer)[:wanted]], place)
-        self._position += found
-        return found
-
-    def close(self) -> None:
-        """Close the file too."""
-        self._whole.close()
-        super().close()
-
-
 def forwards(path: Path, limit: int) -> Iterator[bytes]:
-    """Yield the lines of a file, first first, each with its newline.
-
-    Raises:
-        BankCorruptError: A line is longer. The lines before it were given.
-    """
+    """Yield the lines of a file, first first, each with its newline."""
     with files.storage_errors(path), opened(path) as stream:
         for number in count(1):
             line = stream.readline(limit)
@@ -372,9 +319,6 @@ def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
     """Yield the lines of a file, last first, each with its newline and the byte behind that.
 
     Who stops early has read only the end of the file.
-
-    Raises:
-        BankCorruptError: A line is longer, or what may be one. The lines behind it were given.
     """
     with files.storage_errors(path), opened(path) as stream:
         start = stream.seek(0, os.SEEK_END)
@@ -398,9 +342,4 @@ def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
 
 
 def _too_long(path: Path, limit: int, position: str) -> BankCorruptError:
-    return BankCorruptError(
-        f"the line has more than the {limit:,} bytes it may have",
-        source=str(path),
-        position=position,
-        hint="restore the file from a copy of the bank",
-    )
+    return files.corrupt(path, f"the line has more than the {limit:,} bytes it may have", position)

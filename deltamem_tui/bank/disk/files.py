@@ -14,13 +14,20 @@ import re
 import secrets
 import shutil
 import sys
+import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 import filelock
 
-from deltamem_tui.errors import BankBusyError, BankExistsError, Remedy, StorageError
+from deltamem_tui.errors import (
+    BankBusyError,
+    BankCorruptError,
+    BankExistsError,
+    Remedy,
+    StorageError,
+)
 
 _HINTS = {
     errno.ENOSPC: "free some disk space and try again",
@@ -58,20 +65,35 @@ def storage_errors(path: Path, consequence: str = _AS_IT_WAS) -> Iterator[None]:
             source=str(path),
             hint=f"{hint}; {consequence}" if hint else None,
         ) from error
+    except zipfile.BadZipFile as error:
+        hint = "get the archive again from where it came from"
+        raise StorageError("was damaged", source=str(path), hint=hint) from error
+
+
+def corrupt(path: Path, message: str, position: str | None = None) -> BankCorruptError:
+    """Return the error for a file of a bank that breaks the format."""
+    hint = "restore the file from a copy of the bank"
+    return BankCorruptError(message, source=str(path), position=position, hint=hint)
+
+
+@contextmanager
+def _descriptor(path: Path, flags: int) -> Iterator[int]:
+    descriptor = os.open(path, flags, 0o644)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def write_at(path: Path, position: int, data: bytes | memoryview) -> None:
     """Write `data` at byte `position`; what lies before stays. Not yet on the disk: see `sync`."""
     with storage_errors(path):
-        descriptor = os.open(path, _WRITE | os.O_CREAT, 0o644)
-        try:
-            view = memoryview(data)
+        view = memoryview(data)
+        with _descriptor(path, _WRITE | os.O_CREAT) as descriptor:
             while view:
                 written = os.pwrite(descriptor, view, position)
                 position += written
                 view = view[written:]
-        finally:
-            os.close(descriptor)
 
 
 def write_parts(path: Path, parts: Iterable[bytes | memoryview]) -> None:
@@ -87,17 +109,14 @@ def append_line(path: Path, line: bytes) -> None:
 
     A line that an earlier writer left unfinished gets its end first.
     """
-    with storage_errors(path):
-        descriptor = os.open(path, _WRITE | os.O_APPEND | os.O_CREAT, 0o644)
-        try:
-            length = os.fstat(descriptor).st_size
-            torn = bool(length) and os.pread(descriptor, 1, length - 1) != b"\n"
-            data = b"\n" * torn + line + b"\n"
-            if os.write(descriptor, data) < len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    flags = _WRITE | os.O_APPEND | os.O_CREAT
+    with storage_errors(path), _descriptor(path, flags) as descriptor:
+        length = os.fstat(descriptor).st_size
+        torn = bool(length) and os.pread(descriptor, 1, length - 1) != b"\n"
+        data = b"\n" * torn + line + b"\n"
+        if os.write(descriptor, data) < len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        os.fsync(descriptor)
     sync(path.parent)  # whoever made the file may have been killed before the name was synced
 
 
@@ -106,21 +125,14 @@ def truncate(path: Path, length: int) -> None:
     with storage_errors(path):
         if not path.is_symlink() and path.stat().st_size <= length:
             return
-        descriptor = os.open(path, _WRITE)
-        try:
+        with _descriptor(path, _WRITE) as descriptor:
             os.truncate(descriptor, length)
-        finally:
-            os.close(descriptor)
 
 
 def sync(path: Path) -> None:
     """Wait until the file, or the entries of a folder, are on the disk."""
-    with storage_errors(path):
-        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+    with storage_errors(path), _descriptor(path, os.O_RDONLY | os.O_CLOEXEC) as descriptor:
+        os.fsync(descriptor)
 
 
 def move(draft: Path, path: Path) -> None:
@@ -142,8 +154,7 @@ def replace(path: Path, data: bytes) -> None:
         create_anew(draft)
         write_at(draft, 0, data)
         sync(draft)
-        with storage_errors(path):
-            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+        move(draft, path)
     except Exception:
         with suppress(OSError):
             draft.unlink()
@@ -179,11 +190,7 @@ def require_free(path: Path) -> None:
 
 @contextmanager
 def new_folder(path: Path) -> Iterator[Path]:
-    """Provide a folder to fill, which appears at `path` when the block ends, or not at all.
-
-    Raises:
-        BankExistsError: Something is at `path` already.
-    """
+    """Provide a folder to fill, which appears at `path` when the block ends, or not at all."""
     require_free(path)
     with ExitStack() as stack:
         with storage_errors(path, _NOTHING_MADE):
@@ -244,11 +251,7 @@ def exchange(one: Path, other: Path) -> None:
 
 @contextmanager
 def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
-    """Provide a file to fill, which appears at `path` when the block ends, or not at all.
-
-    Raises:
-        BankExistsError: Something is at `path` already.
-    """
+    """Provide a file to fill, which appears at `path` when the block ends, or not at all."""
     _require_room(path, replace=replace)
     with storage_errors(path):
         make_folders(path.parent)
@@ -258,8 +261,7 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
         yield draft
         sync(draft)
         _require_room(path, replace=replace)
-        with storage_errors(path):
-            os.replace(draft, path)  # noqa: PTH105 - every effect goes through `os`, by name
+        move(draft, path)
         sync(path.parent)
 
 
@@ -295,12 +297,9 @@ def _draft_beside(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
 @contextmanager
 def _claimed(draft: Path) -> Iterator[None]:
     """Hold a lock on a draft that no other process holds."""
-    descriptor = os.open(draft, _LOOK)
-    try:
+    with _descriptor(draft, _LOOK) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
-    finally:
-        os.close(descriptor)
 
 
 def _discard(draft: Path) -> None:

@@ -93,11 +93,13 @@ def prepare(
         found += _episode_leaks(bank)
     if with_journal and bank.journal.exists:
         found += _journal_leaks(bank)
-    packed = package.pack(bank, with_episodes=with_episodes, with_journal=with_journal)
     contents = _contents(bank, origins)
     provenance = _provenance(bank.manifest.provenance, contents, builder)
     found += _manifest_leaks(bank, provenance)
-    return PreparedExport(packed.with_provenance(provenance), contents, tuple(dict.fromkeys(found)))
+    packed = package.pack(
+        bank, with_episodes=with_episodes, with_journal=with_journal, provenance=provenance
+    )
+    return PreparedExport(packed, contents, tuple(dict.fromkeys(found)))
 
 
 def leaks(bank: Bank, *, with_episodes: bool = False) -> tuple[Leak, ...]:

@@ -29,10 +29,8 @@ _CHANGES = {
     "revived": "revived",
     "hidden": "hidden below deleted ones",
     "loosened": "made roots",
-    "tombstones": "added as tombstones",
     "left_out": "left out",
     "counted": "with other counts",
-    "too_deep": "deeper than d_max",
 }
 
 

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import orjson
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec import structs
 
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.compact import compact
-from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.episodes import EpisodeState, united
 from deltamem_tui.bank.merge import MergePlan, merge_into
-from deltamem_tui.bank.node import DEPTH_LIMIT
 from deltamem_tui.bank.transfer import copy_bank, install, receive
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.deltamem.definition import Payload
+from tests.bank.parted import append_all, change, merged_into, new, nodes
 from tests.bank.support import manifest, node, vector
-from tests.bank.union.parted import append_all, change, grow_chain, merged_into, new, nodes
 
 
 def test_a_bank_merged_with_itself_stays_byte_for_byte(pair: tuple[Bank, Bank]) -> None:
@@ -106,14 +108,6 @@ def test_a_tombstone_wins_a_tie_and_loses_to_a_later_change(pair: tuple[Bank, Ba
     assert "other" in nodes(one)
 
 
-def test_one_sides_later_change_is_no_conflict(pair: tuple[Bank, Bank]) -> None:
-    one, two = pair
-    for label in ("failure", "success", "failure"):
-        change(two, structs.replace(nodes(two)["b"], label=label))
-    assert merged_into(one, two).conflicts == []
-    assert nodes(one)["b"].label == "failure"
-
-
 def test_what_grew_below_a_deleted_node_is_hidden_and_comes_back_with_it(
     pair: tuple[Bank, Bank],
 ) -> None:
@@ -179,50 +173,6 @@ def test_a_newborn_that_a_merge_makes_a_root_still_says_what_its_id_was_made_fro
         assert verify(installed) == []
 
 
-def test_what_is_hidden_deeper_than_any_line_may_say_is_kept(tmp_path: Path) -> None:
-    """A deleted node lies deep, and another bank has learnt a long chain below it."""
-    length = DEPTH_LIMIT // 2 + 1
-    top = node("top")
-    one = Bank.create(tmp_path / "one", manifest("one"))
-    with one.writing() as batch:
-        batch.add_node("task", top, vector(1))
-        batch.log("learn")
-    two = copy_bank(one, tmp_path / "two", history=True)
-    deepest = grow_chain(one, None, length)
-    grow_chain(two, top, length)
-    hung = structs.replace(top, parent=deepest.id, kind="residual", depth=length + 1)
-    change(one, hung)
-    change(one, structs.replace(hung, deleted=True))
-    plan = merged_into(one, two)
-    assert len(plan.changes["task"].hidden) == length
-    assert merged_into(one, two).empty
-    assert merged_into(two, one).changes["task"].hidden == plan.changes["task"].hidden
-
-
-def test_a_claim_counts_however_its_line_is_laid_out(
-    tmp_path: Path, pair: tuple[Bank, Bank]
-) -> None:
-    """The format is JSON: another writer may leave blanks."""
-    one, two = pair
-    grown = append_all(two, "grown", nodes(two)["b"])
-    change(one, *(structs.replace(nodes(one)[text], deleted=True) for text in ("b", "c")))
-    merged_into(one, two)
-    for name in ("journal.jsonl", "task.index.npy"):
-        (one.path / name).unlink()
-    path = one.path / "task.nodes.jsonl"
-    lines = [json.dumps(json.loads(line), indent=None) for line in path.read_bytes().splitlines()]
-    path.write_text("".join(line + "\n" for line in lines))
-    assert '"meant": {' in lines[-1]
-    other = Bank.open(one.path)
-    assert verify(other) == []
-    assert MergePlan([other, two]).changes["task"].hidden == (grown.id,)
-    assert compact(other).done
-    with other.writing() as batch:
-        batch.revise_node("task", nodes(two)["b"])
-        batch.log("undo")
-    assert merged_into(other, two).changes["task"].revived == (grown.id,)
-
-
 def test_episodes_come_once_and_stay_learnt(pair: tuple[Bank, Bank]) -> None:
     one, two = pair
     records: dict[str, list[dict[str, Any]]] = {
@@ -285,3 +235,116 @@ def test_what_another_writer_did_meanwhile_is_merged_too(pair: tuple[Bank, Bank]
     assert merge_into(one, plan) is made[1]
     assert {"new", "meanwhile"} <= set(nodes(one))
     assert verify(Bank.open(one.path)) == []
+
+
+SOURCES = ("unknown", "judge", "stated", "user")
+WORDS = st.fixed_dictionaries(
+    {
+        "source": st.sampled_from(SOURCES),
+        "success": st.sampled_from((None, True, False)),
+        "reason": st.sampled_from(("", "so it seems")),
+    }
+)
+
+
+@st.composite
+def lines(draw: st.DrawFn) -> bytes:
+    outcome, *others = draw(
+        st.lists(WORDS, min_size=1, max_size=4, unique_by=lambda w: w["source"])
+    )
+    scene = draw(st.sampled_from(({}, {"drawn_scene": "a kitchen"}, {"drawn_scene": "a bedroom"})))
+    record = {"id": "1" * 16, "outcome": outcome, "metadata": scene}
+    verdicts = [each for each in others if each["source"] != "unknown"]
+    receipts = draw(st.sampled_from(({}, {"receipts": [{"id": "2" * 16}]})))
+    return orjson.dumps(record | ({"verdicts": verdicts} if verdicts else {}) | receipts)
+
+
+@given(lines(), lines(), lines())
+def test_banks_may_come_in_any_order_and_again(one: bytes, two: bytes, three: bytes) -> None:
+    both = united(one, two)
+    assert both == united(two, one)
+    assert united(both, one) == both
+    assert united(both, three) == united(one, united(two, three))
+
+
+@given(lines(), lines())
+def test_a_person_counts_before_the_log_and_that_before_a_judge(one: bytes, two: bytes) -> None:
+    said = [
+        word
+        for record in map(orjson.loads, (one, two))
+        for word in (record["outcome"], *record.get("verdicts", ()))
+    ]
+    found = orjson.loads(united(one, two))
+    doubts = any(each["source"] == "user" and each["success"] is None for each in said)
+    known = [
+        each["source"]
+        for each in said
+        if each["success"] is not None and not (doubts and each["source"] == "user")
+    ]
+    if known:
+        assert found["outcome"]["source"] == max(known, key=SOURCES.index)
+    kept = [found["outcome"], *found.get("verdicts", ())]
+    assert {each["source"] for each in kept} | {"unknown"} == {
+        *(each["source"] for each in said),
+        "unknown",
+    }
+    assert all(each in said for each in kept)
+
+
+@given(lines())
+def test_a_person_who_cannot_tell_takes_back_what_they_said(line: bytes) -> None:
+    """Of copies of one bank, the one in which the verdict was withdrawn is the later."""
+    failure = {"source": "user", "success": False, "reason": ""}
+    doubt = {"source": "user", "success": None, "reason": "cannot tell"}
+    record = orjson.loads(line)
+    old, new = (orjson.dumps(record | {"verdicts": [each]}) for each in (failure, doubt))
+    found = orjson.loads(united(old, new))
+    if record["outcome"]["source"] != "user":
+        assert doubt in [found["outcome"], *found.get("verdicts", ())]
+        assert failure not in [found["outcome"], *found.get("verdicts", ())]
+
+
+SHARED = node("shared")
+
+
+@pytest.fixture
+def one(tmp_path: Path) -> Bank:
+    bank = Bank.create(tmp_path / "one", manifest("one"))
+    with bank.writing() as batch:
+        batch.add_node("task", SHARED, vector(1))
+        batch.log("learn")
+    count(bank)
+    return bank
+
+
+@pytest.fixture
+def two(one: Bank) -> Bank:
+    """What `cp -r` and git make of it."""
+    return Bank.open(shutil.copytree(one.path, one.path.with_name("two")))
+
+
+def count(bank: Bank, hits: int = 5) -> None:
+    with bank.writing() as batch:
+        batch.count("task", SHARED.id, hits=hits)
+        batch.log("learn")
+
+
+def told(one: Bank, two: Bank) -> bool:
+    return bool(MergePlan([one, two]).counted_as_one)
+
+
+def test_two_that_both_went_on_are_told_whichever_comes_first(one: Bank, two: Bank) -> None:
+    count(one, 5)
+    count(two, 4)
+    assert told(one, two)
+    merge_into(two, lambda: MergePlan([two, one]))
+    # This is what is told: 4 are lost, for nobody can know that they are not among the other 5.
+    assert two.tree("task").counts(SHARED.id).hits == 10
+    assert two.commit.detail["counted_as_one"] == [["two", "one"]]
+
+
+def test_a_later_state_of_a_bank_is_no_copy(one: Bank, two: Bank) -> None:
+    assert not told(one, two)
+    count(two)
+    assert not told(one, two)
+    assert not told(two, one)

@@ -12,12 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from deltamem_tui.bank import manifest as manifests
-from deltamem_tui.bank import verify as verifying
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import Flaw, repair, unchecked, verify
 from deltamem_tui.errors import BankCorruptError, BankError, BankFrozenError
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.bank.support import contents, learn_one, manifest, mark_first
 from tests.effort import examples
 
@@ -106,15 +103,6 @@ def test_a_frozen_bank_is_exactly_its_files(sealed: Path, tmp_path: Path, edit: 
     assert [(flaw.source, flaw.message) for flaw in flaws_of(sealed)] == [expected[edit]]
 
 
-@pytest.mark.parametrize("name", ["task.nodes.jsonl", "env.embeddings.npy", "journal.jsonl"])
-def test_a_link_in_a_file_s_place_is_a_flaw(path: Path, tmp_path: Path, name: str) -> None:
-    shutil.move(path / name, tmp_path / "moved")
-    (path / name).symlink_to(tmp_path / "moved")
-    assert [(flaw.source, flaw.message) for flaw in flaws_of(path)] == [
-        (name, "is not a plain file")
-    ]
-
-
 def array(name: str, change: Callable[[Values], object]) -> Callable[[Path], None]:
     def edit(bank: Path) -> None:
         values = np.load(bank / name)
@@ -176,27 +164,12 @@ def test_a_lost_commit_is_found(path: Path) -> None:
     assert "commit 3 follows commit 1" in [flaw.message for flaw in flaws_of(path)]
 
 
-def test_verification_changes_nothing(base: Path) -> None:
-    before = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in base.iterdir()}
-    verify(Bank.open(base))
-    after = {path.name: (path.read_bytes(), path.stat().st_mtime_ns) for path in base.iterdir()}
-    assert after == before
-
-
 def test_a_node_that_says_something_else_than_at_birth_is_found(path: Path) -> None:
     lines = path / "env.nodes.jsonl"
     lines.write_bytes(lines.read_bytes().replace(b'"how 3"', b'"how 4"', 1))
     (flaw,) = flaws_of(path)
     assert (flaw.source, flaw.position) == ("env.nodes.jsonl", "line 4")
     assert "does not say what its id was made from" in flaw.message
-
-
-def test_a_broken_promise_comes_with_a_way_out(sealed: Path) -> None:
-    text = (sealed / "bank.json").read_text()
-    (sealed / "bank.json").write_text(text.replace('"generic"', '"kitchen"'))
-    (flaw,) = flaws_of(sealed)
-    assert flaw.source == "bank.json"
-    assert "`deltamem bank unfreeze`" in (flaw.hint or "")
 
 
 def test_what_nobody_could_check_is_told(path: Path) -> None:
@@ -210,46 +183,6 @@ def test_what_nobody_could_check_is_told(path: Path) -> None:
     assert len(missing) == 2
     assert "neither the counts nor the history" in missing[0]
     assert "no episodes" in missing[1]
-
-
-class StoppedError(Exception):
-    """What a test ends a check with."""
-
-
-def test_a_check_can_be_ended_before_each_file_and_each_piece_of_a_tree(
-    frozen: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(verifying, "_CHUNK_LINES", 2)
-    monkeypatch.setattr(verifying, "_CHUNK_ROWS", 2)
-    bank = Bank.open(frozen)
-    read: list[str] = []
-    digest = manifests.digest
-
-    def noted(path: Path) -> str:
-        read.append(path.name)
-        return digest(path)
-
-    monkeypatch.setattr(manifests, "digest", noted)
-    calls = 0
-
-    def count() -> None:
-        nonlocal calls
-        calls += 1
-
-    verify(bank, count)
-    rows = [len(bank.tree(name).snapshot.index) for name in COLLECTIONS]
-    assert rows == [6, 5]
-    pieces, others = 3 + 3, 5 + 3  # tables; states, shares, journal
-    assert calls == len(read) + pieces + others + pieces
-
-    def stop_at_the_third() -> None:
-        if len(read) == 2:
-            raise StoppedError
-
-    read.clear()
-    with pytest.raises(StoppedError):
-        verify(bank, stop_at_the_third)
-    assert len(read) == 2
 
 
 @pytest.mark.parametrize("torn", [b'{"sequence": 7', b"\0" * 90 + b"\n", b"\0\n{}\n\xff\n{", b"\n"])

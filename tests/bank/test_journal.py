@@ -11,27 +11,15 @@ import pytest
 from deltamem_tui.bank import journal as journal_module
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive
-from deltamem_tui.bank.journal import Commit, Extent, Journal, parse
+from deltamem_tui.bank.disk.archive import backwards, forwards
+from deltamem_tui.bank.journal import Commit, Journal
 from deltamem_tui.errors import BankCorruptError, BankError
 from tests.bank.support import contents, learn_one, learnt, manifest, node, vector
-
-COMMIT = Commit(
-    sequence=4,
-    event="learn",
-    time="2026-01-01T00:00:00Z",
-    detail={"why": ["ä", 1]},
-    extents={"task": Extent(3, 900)},
-    cells={"task": {0: [1, 2, 3]}},
-)
 
 
 @pytest.fixture
 def bank(tmp_path: Path) -> Bank:
     return learnt(tmp_path / "bank", 3)
-
-
-def test_a_commit_comes_back_as_it_was_written() -> None:
-    assert parse(COMMIT.line(), "journal.jsonl", "line 1") == COMMIT
 
 
 @pytest.mark.parametrize("torn", [b'{"sequence": 4', b"\0" * 200_000, b"\xff", b" "])
@@ -76,36 +64,6 @@ def edited(bank: Bank, **changes: Any) -> None:
     bank.journal.path.write_bytes(b"".join(lines[:-1]) + json.dumps(record).encode() + b"\n")
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"sequence": None},
-        {"sequence": -1},
-        {"sequence": "4"},
-        {"sequence": 2**63},
-        {"extents": {}, "cells": {"task": [[10**9, 1, 1, 1]]}},
-        {"extents": {"task": [0, 0]}, "cells": {"task": [[0, 1, 1, 1]]}},
-        {"detail": [1]},
-        {"extents": []},
-        {"extents": {"task": [1]}},
-        {"extents": {"task": [-1, 0]}},
-        {"extents": {"task": [2**80, 0]}},
-        {"extents": {"task": [True, 0]}},
-        {"extents": {"task": [10**15, 10]}},
-        {"cells": {"task": [[0, 2**32, 0, 0]]}},
-        {"cells": {"task": [[0, -1, 0, 0]]}},
-        {"cells": {"task": [[0, 1]]}},
-        {"cells": {"task": [[99, 1, 1, 1]]}},
-        {"cells": {"task": [5]}},
-        {"cells": {"task": [[]]}},
-    ],
-)
-def test_a_last_line_that_cannot_be_true_is_an_error(bank: Bank, changes: dict[str, Any]) -> None:
-    edited(bank, **changes)
-    with pytest.raises(BankCorruptError):
-        Bank.open(bank.path)
-
-
 def test_a_damaged_middle_is_told_with_its_line_and_does_not_hinder_reading(bank: Bank) -> None:
     before = contents(bank)
     lines = bank.journal.path.read_bytes().splitlines(keepends=True)
@@ -132,23 +90,6 @@ def test_newest_first_is_the_same_history_the_other_way_round(
     assert journal.tail() == tail
 
 
-def test_newest_first_reads_no_further_than_it_is_asked(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "journal.jsonl")
-    line = Commit(sequence=1, event="learn", detail={"text": "x" * 70_000}).line()
-    journal.path.write_bytes(b"no commit\n" + line * 3)
-    commits = journal.newest_first()
-    assert [next(commits).sequence for _ in range(3)] == [1, 1, 1]
-    with pytest.raises(BankCorruptError, match="byte 0: not a commit"):
-        next(commits)
-
-
-def test_a_journal_of_no_whole_line_says_so(bank: Bank) -> None:
-    bank.journal.path.write_bytes(b'{"sequence": 0')
-    assert list(bank.journal.newest_first()) == []
-    with pytest.raises(BankCorruptError, match="holds no whole line"):
-        bank.journal.tail()
-
-
 def test_a_line_that_nobody_could_read_again_is_refused_before_anything_is_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,9 +112,49 @@ def test_a_line_that_nobody_could_read_again_is_refused_before_anything_is_writt
     assert len(list(bank.journal.commits())) == 3
 
 
-@pytest.mark.parametrize("name", ["task", "trajectories"])
-@pytest.mark.parametrize("more", [-1, 1])
-def test_lines_are_as_many_as_the_journal_states(bank: Bank, name: str, more: int) -> None:
-    table, extent = bank.snapshots[name].table, bank.snapshots[name].extent
-    with pytest.raises(BankCorruptError, match="lines"):
-        table.build_index(table, table.lines(extent), extent.rows + more)
+LIMIT = 100
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_BLOCK", 16)
+
+
+@pytest.mark.parametrize("torn", [0, 1, 99])
+@pytest.mark.parametrize("length", [1, 15, 16, 17, 99, 100])
+def test_a_line_of_every_length_that_it_may_have_is_found_from_both_ends(
+    tmp_path: Path, length: int, torn: int
+) -> None:
+    path = tmp_path / "lines"
+    lines = [b"x" * (length - 1) + b"\n", b"\n", b"y" * (length - 1) + b"\n"]
+    path.write_bytes(b"".join(lines) + b"z" * torn)
+    assert list(forwards(path, LIMIT)) == lines
+    assert [line for line, _ in backwards(path, LIMIT)] == lines[::-1]
+    ends = [end for _, end in backwards(path, LIMIT)]
+    assert ends == [2 * length + 1, length + 1, length]
+
+
+@pytest.mark.parametrize("length", [101, 102, 130, 1000])
+def test_a_longer_one_is_refused_from_both_ends_behind_what_could_be_read(
+    tmp_path: Path, length: int
+) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"a\n" + b"x" * (length - 1) + b"\nb\n")
+    for lines, first in (
+        (forwards(path, LIMIT), b"a\n"),
+        (backwards(path, LIMIT), (b"b\n", length + 4)),
+    ):
+        assert next(lines) == first
+        with pytest.raises(BankCorruptError, match="more than the 100 bytes"):
+            next(lines)
+
+
+def test_what_has_no_newline_is_no_line_and_is_not_all_read(tmp_path: Path) -> None:
+    path = tmp_path / "lines"
+    path.write_bytes(b"x" * 99)
+    assert not list(forwards(path, LIMIT))
+    assert not list(backwards(path, LIMIT))
+    path.write_bytes(b"x" * 10_000)
+    for lines in (forwards(path, LIMIT), backwards(path, LIMIT)):
+        with pytest.raises(BankCorruptError, match="more than the 100 bytes"):
+            next(lines)

@@ -35,17 +35,6 @@ def append_all(bank: Bank, text: str, parent: Node | None) -> Node:
     return grown
 
 
-def grow_chain(bank: Bank, above: Node | None, length: int) -> Node:
-    """The deepest of so many nodes, each below the one before."""
-    with bank.writing() as batch:
-        for number in range(length):
-            above = node(str(number), above)
-            batch.add_node("task", above, vector(1))
-        batch.log("learn")
-    assert above is not None
-    return above
-
-
 def merged_into(first: Bank, *others: Bank) -> MergePlan:
     plan = merge_into(first, lambda: MergePlan([first, *others]))
     assert verify(Bank.open(first.path)) == []

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from random import Random
 
+import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.diff import diff
 from deltamem_tui.bank.merge import MergePlan, merge_into
 from deltamem_tui.bank.verify import verify
+from deltamem_tui.errors import BankCorruptError
 from tests.bank.histories import KINDS, World, account, joined, shown
-from tests.bank.union.parted import new
+from tests.bank.parted import append_all, new
 from tests.effort import examples
 
 histories = st.tuples(
@@ -72,14 +75,65 @@ def test_merging_is_idempotent_commutative_and_associative(history: tuple[int, l
         assert shown(again) == shown(left_first)
 
 
-@given(histories)
-@examples(12)
-def test_a_difference_to_the_merged_bank_lists_what_is_new(history: tuple[int, list[str]]) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        one, two = world(folder, history, banks=2).banks[-2:]
-        merged = new(folder, "merged", [one, two])
-        held = joined([account(one), account(two)]).resolution()
-        for name, tree in diff(one, merged).trees.items():
-            mine = {each.id for each in one.tree(name)}
-            expected = {node_id for of, node_id in held if of == name} - mine
-            assert {each.id for each in tree.added} == expected
+Damage = Callable[[Bank], None]
+
+
+def _lying_index(bank: Bank) -> None:
+    path = bank.path / "task.index.npy"
+    index = np.load(path)
+    index["failure"][-1] ^= True
+    np.save(path, index)
+
+
+def _long_vector(bank: Bank) -> None:
+    path = bank.path / "task.embeddings.npy"
+    vectors = np.load(path)
+    vectors[-1] *= 2
+    np.save(path, vectors)
+
+
+def _broken_line(bank: Bank) -> None:
+    path = bank.path / "task.nodes.jsonl"
+    text = path.read_bytes()
+    place = text.rindex(b'"success"')
+    path.write_bytes(text[:place] + b'"succesS"' + text[place + 9 :])
+
+
+def _altered_node(bank: Bank) -> None:
+    path = bank.path / "task.nodes.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"how new", b"HOW NEW"))
+
+
+def _too_few_counts(bank: Bank) -> None:
+    path = bank.path / "task.counts.npy"
+    counts = np.load(path)
+    counts[0] = 0
+    np.save(path, counts)
+
+
+@pytest.mark.parametrize(
+    ("damage", "reason"),
+    [
+        (_lying_index, "the index contradicts the line"),
+        (_long_vector, "not of unit length"),
+        (_broken_line, "not a node"),
+        (_altered_node, "does not say what its id was made from"),
+        (_too_few_counts, "counts less of node"),
+    ],
+)
+def test_nothing_unsound_is_taken_in(pair: tuple[Bank, Bank], damage: Damage, reason: str) -> None:
+    one, two = pair
+    append_all(two, "new", None)
+    (two.path / "journal.jsonl").unlink()
+    damage(two)
+    before = {path.name: path.read_bytes() for path in one.path.iterdir()}
+    with pytest.raises(BankCorruptError, match=reason):
+        merge_into(one, lambda: MergePlan([one, Bank.open(two.path)]))
+    assert {path.name: path.read_bytes() for path in one.path.iterdir()} == before
+
+
+def test_verify_tells_counts_that_are_less_than_the_others(pair: tuple[Bank, Bank]) -> None:
+    _, two = pair
+    (two.path / "journal.jsonl").unlink()
+    _too_few_counts(two)
+    assert "counts less of node" in verify(Bank.open(two.path))[0].message

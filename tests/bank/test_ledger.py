@@ -13,9 +13,8 @@ from deltamem_tui.bank import ledger
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.ledger import Entries
 from deltamem_tui.bank.transfer import copy_bank
-from deltamem_tui.bank.tree import key, keys, places, texts
+from deltamem_tui.bank.tree import key
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.errors import BankCorruptError
 from tests.bank.support import learn_one, learnt
 
 shares = st.dictionaries(
@@ -54,31 +53,6 @@ def test_of_every_share_the_greatest_counts(
         ]
         sums = [[sum(column) for column in zip(*each, strict=True)] or [0, 0, 0] for each in of]
         assert ledger.totals(joined[joined["tree"] == number], nodes).tolist() == sums
-
-
-@given(st.lists(st.integers(0, 2**64 - 1)))
-@settings(deadline=None)
-def test_ids_are_numbers_and_back(numbers: list[int]) -> None:
-    ids = np.array([f"{number:016x}" for number in numbers], dtype="S16")
-    assert keys(ids).tolist() == numbers
-    assert texts(keys(ids)).tolist() == ids.tolist()
-    assert [int(key(each.decode())) for each in ids.tolist()] == numbers
-
-
-@given(
-    st.lists(st.integers(0, 20), unique=True, max_size=12),
-    st.lists(st.integers(0, 20), max_size=12),
-)
-@settings(deadline=None)
-def test_places_are_where_ids_stand(ids: list[int], wanted: list[int]) -> None:
-    found = places(np.array(ids, dtype=np.uint64), np.array(wanted, dtype=np.uint64))
-    assert found.tolist() == [ids.index(each) if each in ids else -1 for each in wanted]
-
-
-@pytest.mark.parametrize("text", [b"", b"ABCDEF0123456789", b"g" * 16, b"0" * 15])
-def test_what_is_no_id_is_no_number(text: bytes) -> None:
-    with pytest.raises(BankCorruptError, match="not an id"):
-        keys(np.array([text], dtype="S16"))
 
 
 @pytest.fixture
@@ -122,12 +96,3 @@ def test_a_line_that_is_no_share_is_found(copy: Bank, line: bytes) -> None:
     path.write_bytes(line + path.read_bytes().split(b"\n", 1)[1])
     (flaw, *_) = verify(Bank.open(copy.path))
     assert (flaw.message, flaw.source) == ("not a share of a node's counts", "origins.jsonl")
-
-
-def test_a_share_that_stands_twice_is_found(copy: Bank) -> None:
-    for name in ("journal.jsonl", "origins.index.npy"):
-        (copy.path / name).unlink()
-    path = copy.path / "origins.jsonl"
-    first = path.read_bytes().split(b"\n", 1)[0] + b"\n"
-    path.write_bytes(first + first + path.read_bytes().split(b"\n", 2)[2])
-    assert "is there twice" in verify(Bank.open(copy.path))[0].message

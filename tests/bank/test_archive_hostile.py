@@ -14,7 +14,7 @@ from deltamem_tui.bank import transfer as installing
 from deltamem_tui.bank.transfer import receive
 from deltamem_tui.errors import BankError
 from tests.bank.forging import Files, everything, forged, packed, small_bank, zipped
-from tests.bank.transfer.hostile import bounded_memory, refused
+from tests.bank.hostile import bounded_memory, refused
 from tests.effort import in_turn
 
 
@@ -79,28 +79,6 @@ def test_nothing_stands_twice(place: Path, good: Files, name: str) -> None:
     refused(path, f"holds {name!r} twice")
 
 
-@pytest.mark.parametrize(
-    ("field", "value", "words"),
-    [
-        (8, 0x0001, "not laid out"),
-        (8, 0x0008, "not laid out"),  # sizes behind the data
-        (8, 0x0800, "not laid out"),
-        (10, 8, "not laid out"),
-        (10, 99, "not laid out"),
-        (6, 63, "not laid out"),
-        (12, 1, "not laid out"),
-        (34, 7, "not laid out"),
-    ],
-)
-def test_no_odd_flags(place: Path, good: Files, field: int, value: int, words: str) -> None:
-    path = forged(place / "x.deltamem", good)
-    data = bytearray(path.read_bytes())
-    at = data.find(b"PK\x01\x02")
-    struct.pack_into("<H", data, at + field, value)
-    path.write_bytes(data)
-    refused(path, words)
-
-
 @pytest.mark.parametrize(("field", "width"), [(16, 4), (20, 4), (24, 4), (42, 4)])
 @pytest.mark.parametrize("value", [0, 1, 0x7FFFFFFF, 0xFFFFFFFE, 0xFFFFFFFF])
 def test_list_and_headers_must_agree(
@@ -156,12 +134,3 @@ def test_one_byte_flipped_anywhere(place: Path) -> None:
                 installing.inspect(receive(path))
             os.pwrite(stream.fileno(), bytes([byte]), position)
     assert everything(place) == before
-
-
-def test_an_archive_that_is_no_file(place: Path) -> None:
-    os.mkfifo(place / "pipe.deltamem")
-    with pytest.raises(BankError, match="not a plain file"):
-        receive(place / "pipe.deltamem")
-    (place / "loop.deltamem").symlink_to(place / "loop.deltamem")
-    with pytest.raises(BankError):
-        receive(place / "loop.deltamem")
