@@ -11,7 +11,7 @@ from contextlib import suppress
 from functools import cache
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Protocol
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from msgspec import Struct
@@ -178,19 +178,6 @@ class MemorySize(Struct, frozen=True):
     tokens: int = 0
 
 
-class Memory(Protocol):
-    """A contestant's memory; threads may share it."""
-
-    def recall(self, task: str, scene: str) -> MemoryText:
-        """Return what it hands over."""
-
-    def learn(self, episode: Trajectory) -> bool:
-        """Learn an episode, once however often it is given; True if it is admitted."""
-
-    def size(self) -> MemorySize:
-        """Return how much it holds."""
-
-
 Nearest = Callable[[str, Sequence[Trajectory]], Trajectory]
 """Chooses the episode that fits a task best, of at least one."""
 
@@ -340,6 +327,10 @@ class BankMemory:
             for each in origin.nodes:
                 found |= self._sources(collection, each)
         return frozenset(found)
+
+
+Memory = RawMemory | BankMemory
+"""A contestant's memory; threads may share it."""
 
 
 class SharedEmbedder:

@@ -84,16 +84,6 @@ class Agent(Protocol):
 Trial = tuple[TrialResult, Trajectory]
 
 
-class Ground(Protocol):
-    """The ground of a contest: an environment's games, or a log."""
-
-    def trial(self, info: GameInfo, contestant: Contestant, memory: Memory) -> Trial:
-        """Try a contestant in a game, or with a question; the memory learns nothing yet."""
-
-    def game_of(self, episode: Trajectory) -> str:
-        """Return the game that an episode was made in; empty if unknown."""
-
-
 @dataclass(frozen=True, slots=True)
 class GameGround:
     """Games that an agent plays."""
@@ -196,6 +186,10 @@ class LogGround:
         episode = self._episodes[episode_id]
         learnt = contestant.admitted(episode)
         return learnt is not None and learnt.outcome.success != _succeeded(episode)
+
+
+Ground = GameGround | LogGround
+"""The ground of a contest: an environment's games, or a log."""
 
 
 def _succeeded(episode: Trajectory) -> bool:
