@@ -1,8 +1,4 @@
-"""Checking prompts before a model is asked: what would fail at run time, or go unnoticed there.
-
-A misspelt name that no part of the program asks for, an input that is not given or not used, a
-field of the answer that the text never mentions.
-"""
+"""Checking prompts before a model is asked: what would fail at run time, or go unnoticed there."""
 
 from __future__ import annotations
 

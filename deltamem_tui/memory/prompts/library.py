@@ -69,11 +69,6 @@ class Prompt(Matter, frozen=True, kw_only=True):
         """The name it is asked for by."""
         return self.path.stem
 
-    @property
-    def shared(self) -> bool:
-        """True if the domain has no file of its own and takes the generic one."""
-        return key(self.path.parent.name) != key(self.domain)
-
     def contract(self, use: PromptUse, *, may_skip: bool = False) -> Contract:
         """Return the JSON that the prompt asks for, with what its use says of the texts."""
         fields = tuple(

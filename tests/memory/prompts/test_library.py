@@ -55,16 +55,15 @@ def test_the_published_limits_of_webshop_are_kept() -> None:
 
 def test_a_domain_without_a_prompt_takes_the_generic_one() -> None:
     prompt = prompts.find("garden", "judge", SHIPPED)
-    assert (prompt.domain, prompt.shared) == ("garden", True)
-    assert prompts.find("alfworld", "env_root", SHIPPED).shared is False
+    assert (prompt.domain, prompt.path.parent.name) == ("garden", "generic")
     assert prompts.find("", "judge", SHIPPED).domain == "generic"
-    assert prompts.find("../generic", "judge", SHIPPED).shared
+    assert prompts.find("../generic", "judge", SHIPPED).path == prompt.path
 
 
 @pytest.mark.parametrize("name", [*sorted(SIX), "judge"])
 def test_a_domain_has_its_prompts_under_all_spellings_of_its_name(name: str) -> None:
     own, spelt = (prompts.find(domain, name, SHIPPED) for domain in ("alfworld", "ALFWorld"))
-    assert (spelt.path, spelt.shared) == (own.path, False)
+    assert spelt.path == own.path
     assert prompts.digest(spelt, SHIPPED) == prompts.digest(own, SHIPPED)
     assert spelt.path != prompts.find("ALFWorlds", name, SHIPPED).path
 

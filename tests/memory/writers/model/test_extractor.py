@@ -89,7 +89,7 @@ def test_each_of_the_six_prompts_is_the_domains_own(
     known = chain(tree, *labels)
     extraction = extract(extractor(server), tree, structs.replace(trajectory, domain=domain), known)
     prompt = prompts.find(domain, name)
-    assert not prompt.shared
+    assert prompt.path.parent.name == domain
     assert extraction.payload == Payload(**answer)
     assert extraction.prompt == prompts.digest(prompt)
     sent = server.requests[0].prompt
