@@ -65,12 +65,7 @@ def test_no_answer_ends_at_the_timeout(
 
 
 @pytest.mark.parametrize(
-    ("asked", "waited"),
-    [
-        ("7", 7.0),
-        ("0.5", 1.0),
-        *((senseless, 1.0) for senseless in ("soon", "nan", "-5", "inf")),
-    ],
+    ("asked", "waited"), [("7", 7.0), ("0.5", 1.0), ("soon", 1.0), ("inf", 1.0)]
 )
 def test_retry_after_is_honoured_if_it_makes_sense(
     server: ModelServer, asked: str, waited: float
