@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, get_args
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load_for
-from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, Weighting
+from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, Weighting, no_rows
 from deltamem_tui.errors import BankCorruptError, wrong_argument
 
 if TYPE_CHECKING:
@@ -84,12 +84,13 @@ class EmbeddingCache:
 
     def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text once, each by itself."""
-        import numpy as np
-
-        return np.stack([self._passage(text) for text in texts])
+        return self._rows([self._passage(text) for text in texts])
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Embed each text once, each by itself."""
+        return self._rows([self._query(text) for text in texts])
+
+    def _rows(self, rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
         import numpy as np
 
-        return np.stack([self._query(text) for text in texts])
+        return np.stack(rows) if rows else no_rows(self.card.dimensions)
