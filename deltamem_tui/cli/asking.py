@@ -77,7 +77,7 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall) -> None:
     from deltamem_tui.memory.methods import display_of, key_label, method_of
 
     display, rules = display_of(bank, answer.collection), method_of(bank).rules
-    threshold = f", threshold {answer.threshold:g}" if answer.threshold > -1 else ""
+    threshold = f", threshold {limit:g}" if (limit := _limit(answer)) is not None else ""
     said = rules.get(answer.rule) if answer.candidates else None
     how = f", by {answer.rule}: {said}" if said else ""
     page.text(f"{display.title}{threshold}{how}", style="bold")
@@ -117,10 +117,17 @@ def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
     nearest = list(dict.fromkeys(one_line(display.of_title(root), 60) for root in roots))
     told = f" (nearest: {' | '.join(nearest[:_NEAREST])})" if nearest else ""
     best = answer.candidates[0].score
-    return f"the best of the {display.title} scores {best:.3f}, below {answer.threshold:g}{told}"
+    limit = _limit(answer)
+    below = f", below {limit:g}" if limit is not None else ", and nothing in it is near"
+    return f"the best of the {display.title} scores {best:.3f}{below}{told}"
 
 
-def candidate_record(tree: Tree, candidate: Candidate, threshold: float) -> dict[str, Any]:
+def _limit(answer: CollectionRecall) -> float | None:
+    """Return the threshold of an answer; None where none applies."""
+    return answer.threshold if answer.threshold > -1 else None
+
+
+def candidate_record(tree: Tree, candidate: Candidate, threshold: float | None) -> dict[str, Any]:
     """Return a node and how well it fits a query, as `search` and `recall --explain` list it."""
     from deltamem_tui.memory.transfer.plain import node_record
 
@@ -150,13 +157,13 @@ def _answer_record(
     }
     if explain:
         candidates = [
-            candidate_record(tree, each, answer.threshold)
+            candidate_record(tree, each, _limit(answer))
             | {"recalled": answer.matches(each), "rule": each.rule}
             for each in answer.candidates
         ]
         record |= {
             "query": answer.query,
-            "threshold": answer.threshold,
+            "threshold": _limit(answer),
             "candidates": candidates,
         }
     return record
@@ -186,7 +193,7 @@ def search(
     for answer in answers:
         display = display_of(opened, answer.collection)
         for each in answer.candidates:
-            records.append(candidate_record(opened.tree(answer.collection), each, answer.threshold))
+            records.append(candidate_record(opened.tree(answer.collection), each, _limit(answer)))
             title = one_line(display.of_title(each.node), 100)
             row = (answer.collection, each.node.id[:8], each.score, each.node.label, title)
             rows.append(row)
