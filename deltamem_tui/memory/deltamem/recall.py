@@ -62,7 +62,7 @@ from deltamem_tui.memory.vectors.search import (
     scan_of,
 )
 from deltamem_tui.memory.wording import ARROW, key
-from deltamem_tui.memory.work.writing import scene_text, task_text
+from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.text import clean, count_tokens, one_line
@@ -184,6 +184,10 @@ def recall_tree(
     is_known = bool(recalled)
     if not is_known:
         recalled = [each for each in candidates[:1] if each.score >= tau]
+    if is_signed(question.text):  # a scene of real work is known by its text, not by its likeness
+        recalled = [
+            each for each in recalled if each.node.payload["activation_condition"] == question.text
+        ]
     nodes = (node for each in recalled for node in tree.chain(each.node.id))
     if recalled and _by_kind(tree.name, numbers) and all(each.label == "failure" for each in nodes):
         best = ranked(tree, question.vector, weighting, BEHIND_EVERY_SUCCESS, 1)

@@ -239,6 +239,11 @@ def test_a_context_stays_within_its_budget(tmp_path: Path, budget: int) -> None:
     assert len(told) <= budget * 4
 
 
+def _scene_recalled(bank: Bank, scene: str) -> bool:
+    answer = recall(bank, "Refund it", scene)["env"]
+    return answer is not None and answer.match is not None
+
+
 def test_one_policy_is_one_root(tmp_path: Path) -> None:
     policy = "Shop policy. Refunds need a confirmation. " * 40
     calls = [('refund(order="1")', "Error: not confirmed"), ('confirm(order="1")', "ok")]
@@ -246,8 +251,10 @@ def test_one_policy_is_one_root(tmp_path: Path) -> None:
     bank = bank_of(tmp_path, episodes)
     assert len(list(bank.tree("env").roots())) == 1
     assert len(bank.tree("task")) == 5
-    other = episode("Refund it", calls, environment="Airline. Bags cost extra.")
-    learn(bank, other, embedder=load("hashing"))
+    other = f"{policy} Bags cost extra."  # alike, and another
+    assert _scene_recalled(bank, policy)
+    assert not _scene_recalled(bank, other)
+    learn(bank, episode("Refund it", calls, environment=other), embedder=load("hashing"))
     assert len(list(bank.tree("env").roots())) == 2
 
 
