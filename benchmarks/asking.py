@@ -20,10 +20,8 @@ from deltamem_tui.llm.call import Server
 from deltamem_tui.llm.client import Client
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.kinds import OTHER
-from deltamem_tui.memory.method import Method
-from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.method import Method, RulesExtractor, method_of
 from deltamem_tui.memory.prompts import library
-from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory

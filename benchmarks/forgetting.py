@@ -29,7 +29,7 @@ from deltamem_tui.memory import forgetting
 from deltamem_tui.memory.credit.credit import credit_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.forgetting import ForgettingRules
-from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.settings import assigned
 
 NODES = 100_000

@@ -19,7 +19,7 @@ from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers import read_log
 from deltamem_tui.trajectory.readers.registry import reader_of
-from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.validation import redact
 
 COLUMNS = (
     *("log", "format", "episodes", "steps", "success", "failure", "unknown"),

@@ -36,7 +36,7 @@ from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, read_log, read_logs, readers, to_line
-from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.validation import redact
 
 LARGEST = 200_000  # bytes of a sample: long ones show nothing that short ones do not
 _PIECE = 5000  # bytes; or a log would grow beyond all measure, piece by piece

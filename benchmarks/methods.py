@@ -31,8 +31,7 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.methods import method_named, names
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor, method_named, names
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Trajectory
 

@@ -37,7 +37,7 @@ from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.engine import calibrate, learn, recall
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs

@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 SIZES = (100, 100_000)

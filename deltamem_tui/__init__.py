@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.deltamem.definition import TreeParameters as TreeParameters
     from deltamem_tui.memory.engine import learn as learn
     from deltamem_tui.memory.engine import recall as recall
+    from deltamem_tui.memory.method import RulesExtractor as RulesExtractor
     from deltamem_tui.memory.plan import Lesson as Lesson
     from deltamem_tui.memory.recall_result import RecallResult as RecallResult
-    from deltamem_tui.memory.rules_extractor import RulesExtractor as RulesExtractor
     from deltamem_tui.memory.writers.extraction import Extraction as Extraction
     from deltamem_tui.memory.writers.writer import Writer as Writer
     from deltamem_tui.trajectory.model import Outcome as Outcome
@@ -56,7 +56,7 @@ _HOMES = {
     "Outcome": "trajectory.model",
     "Payload": "memory.deltamem.definition",
     "RecallResult": "memory.recall_result",
-    "RulesExtractor": "memory.rules_extractor",
+    "RulesExtractor": "memory.method",
     "Step": "trajectory.model",
     "Trajectory": "trajectory.model",
     "Tree": "bank.tree",

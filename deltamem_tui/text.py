@@ -1,5 +1,6 @@
-"""Text from outside, made safe: no control character reaches a file, terminal or prompt.
+"""Text: made safe, shortened, listed and compared.
 
+No control character reaches a file, terminal or prompt.
 Logs, banks, archives and models are not trusted. `clean` is applied where their text comes in
 and again where it is shown, because another program may have written the bank.
 """
@@ -7,6 +8,7 @@ and again where it is shown, because another program may have written the bank.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable, Sequence
 
 # Terminal control strings: CSI (ESC [ … letter), OSC/DCS/SOS/PM/APC (ESC ] … BEL or ST)
 # and two-byte escapes, each also in its one-byte C1 form.
@@ -31,6 +33,14 @@ _BLANK = re.compile(r"\s+")
 _WORD = re.compile(r"\s+|\w+|[^\w\s]")
 # Comparing may take cubic time, and texts are not trusted.
 _MOST_COMPARED_WORDS = 500
+
+_ASIDE = re.compile(r"\([^()]*\)")
+LIST_MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•])\s+")
+_NUMBER = re.compile(r"\d+(?:\.\d+)?")
+_NOT_WORD = re.compile(r"[^\w#{}\[\]′″‴]+")  # a prime tells one box from another
+_ARTICLE = re.compile(r"\b(?:the|an|a)\b")
+_WIDEST_WORD = 80
+ARROW = " → "
 
 
 def clean(text: str) -> str:
@@ -92,3 +102,58 @@ def word_diff(before: str, after: str) -> str:
         if k < m:
             parts.append(f"{{+{''.join(new[k:m])}+}}")
     return "".join(parts)
+
+
+def condense(text: str, words: int) -> str:
+    """`text` on one line, cut after so many words; a word of absurd length is cut too."""
+    parts = one_line(text).split()
+    kept = [part if len(part) <= _WIDEST_WORD else part[:_WIDEST_WORD] + "…" for part in parts]
+    return " ".join(kept[:words]) + (" …" if len(kept) > words else "")
+
+
+def listed(items: Sequence[str], most: int | None = None) -> str:
+    """Items with commas between; those beyond `most` are only counted."""
+    shown = list(items[:most])
+    left = len(items) - len(shown)
+    return ", ".join(shown) + (f" and {left} more" if left else "")
+
+
+def distinct(items: Iterable[str]) -> list[str]:
+    """Items in their first order, each once, the empty ones dropped."""
+    return [item for item in dict.fromkeys(items) if item]
+
+
+def key(phrase: str) -> str:
+    """Return what a phrase says without how it is set: two phrases with one key say the same.
+
+    Case, list marks, asides in parentheses, articles, punctuation and the values of
+    numbers are dropped.
+    """
+    text = LIST_MARK.sub("", phrase.casefold())
+    # A bounded number of rounds: hostile nesting must not cost more than it is worth.
+    for _ in range(3):
+        text = _ASIDE.sub(" ", text)
+    text = _NUMBER.sub("#", text)
+    return " ".join(_ARTICLE.sub(" ", _NOT_WORD.sub(" ", text)).split())
+
+
+def unlike(phrases: Iterable[str], same: Callable[[str], str] = key) -> list[str]:
+    """Return the first of all phrases that say the same, in order."""
+    firsts: dict[str, str] = {}
+    for phrase in phrases:
+        firsts.setdefault(same(phrase), phrase)
+    return list(firsts.values())
+
+
+def bulleted(lines: Sequence[str]) -> str:
+    """Lines as a bulleted list."""
+    return "\n".join(f"- {line}" for line in lines)
+
+
+def shortened(lines: Sequence[str], most: int) -> list[str]:
+    """At most so many lines: the middle of a longer list gives way to a count."""
+    if len(lines) <= most:
+        return list(lines)
+    head = (most - 1) * 2 // 3
+    tail = most - 1 - head
+    return [*lines[:head], f"({len(lines) - head - tail} more steps)", *lines[len(lines) - tail :]]

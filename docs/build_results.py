@@ -18,7 +18,7 @@ import msgspec
 
 from deltamem_tui.lab.contestants import BASELINES
 from deltamem_tui.lab.result import Cell, ContestResult, interval, tables, title_of, warnings
-from deltamem_tui.memory.methods import names
+from deltamem_tui.memory.method import names
 from deltamem_tui.text import clean
 
 ROOT = Path(__file__).resolve().parents[1]

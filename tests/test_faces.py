@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import deltamem_tui
-from deltamem_tui.memory.methods import method_named, names
+from deltamem_tui.memory.method import method_named, names
 
 PACKAGE = Path(deltamem_tui.__file__).parent
 ROOMS = (

@@ -14,7 +14,7 @@ import sys
 from threading import Barrier, Thread
 from pathlib import Path
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.settings import from_record
 
 sys.setswitchinterval(1e-6)

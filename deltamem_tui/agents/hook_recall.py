@@ -11,13 +11,12 @@ from msgspec import to_builtins
 from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.context import chain_entries, compose, fenced
-from deltamem_tui.memory.methods import display_of, is_shown
-from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.method import display_of, is_shown
+from deltamem_tui.memory.recall_result import CollectionRecall, chain_entries, compose, fenced
 from deltamem_tui.memory.work_context import WORK, digest, mended
 from deltamem_tui.text import count_tokens
-from deltamem_tui.trajectory.recalled_text import FENCE
 from deltamem_tui.trajectory.receipt import ShownNode, made
+from deltamem_tui.trajectory.validation import FENCE
 from deltamem_tui.trajectory.workspace import workspace
 
 _MOST_RECEIPTS = 90  # an episode has at most 100

@@ -29,12 +29,11 @@ from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.context import chain_entries, compose
 from deltamem_tui.memory.credit.credit import append_receipt
 from deltamem_tui.memory.episodes.importer import ImportOptions, LogImport
 from deltamem_tui.memory.episodes.outcomes import find_episode, give_outcome
-from deltamem_tui.memory.methods import display_of, is_shown
-from deltamem_tui.memory.recall_result import CollectionRecall
+from deltamem_tui.memory.method import display_of, is_shown
+from deltamem_tui.memory.recall_result import CollectionRecall, chain_entries, compose
 from deltamem_tui.memory.transfer.plain import node_record
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import clean, one_line

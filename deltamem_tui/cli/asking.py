@@ -42,7 +42,7 @@ def recall(
     """Recall what a bank knows of a task, as the text for an agent's prompt."""
     from deltamem_tui.memory.credit.credit import append_receipt
     from deltamem_tui.memory.engine import recall
-    from deltamem_tui.memory.methods import is_shown
+    from deltamem_tui.memory.method import is_shown
 
     if episode and receipt is None:
         raise UsageError("--episode names the episode of a receipt", hint="add --receipt FILE")
@@ -74,7 +74,7 @@ def recall(
 
 def _explained(page: Page, bank: Bank, answer: CollectionRecall) -> None:
     """Show each rule's matches and near misses with what their scores are made of."""
-    from deltamem_tui.memory.methods import display_of, key_label, method_of
+    from deltamem_tui.memory.method import display_of, key_label, method_of
 
     display, rules = display_of(bank, answer.collection), method_of(bank).rules
     threshold = f", threshold {limit:g}" if (limit := _limit(answer)) is not None else ""
@@ -107,7 +107,7 @@ def _nothing(bank: Bank, answers: Iterable[CollectionRecall | None]) -> str:
 
 def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
     """Return how far the best is below the threshold, and what the nearest roots are for."""
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
 
     display, tree = display_of(bank, answer.collection), bank.tree(answer.collection)
     if not answer.candidates:
@@ -181,7 +181,7 @@ def search(
 ) -> Result:
     """Find the nodes that score best for a text, in one tree or both."""
     from deltamem_tui.memory.engine import search
-    from deltamem_tui.memory.methods import display_of, is_shown, key_label
+    from deltamem_tui.memory.method import display_of, is_shown, key_label
 
     if not text.strip():
         raise UsageError("the text is empty", hint="say what to look for")

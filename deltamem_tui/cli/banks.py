@@ -77,7 +77,7 @@ def init(
     """
     from deltamem_tui.memory.banks import create_bank
     from deltamem_tui.memory.domain import domain_named
-    from deltamem_tui.memory.methods import DEFAULT, settings_record
+    from deltamem_tui.memory.method import DEFAULT, settings_record
 
     source = invocation.open(episodes_from) if episodes_from else None
     if source:
@@ -105,7 +105,7 @@ def init(
 
 def _preset_notes(made: Bank) -> list[str]:
     """Return where the method's usual numbers may not be the right ones for a bank."""
-    from deltamem_tui.memory.methods import method_of
+    from deltamem_tui.memory.method import method_of
 
     numbers, manifest = method_of(made).settings, made.manifest
     notes, model, presets = list[str](), manifest.embedder["model"], numbers.presets()
@@ -128,7 +128,7 @@ _REFUSED_SHOWN = 20
 def info(invocation: Invocation, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.methods import is_shown, settings_record
+    from deltamem_tui.memory.method import is_shown, settings_record
     from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.views.history import history
     from deltamem_tui.memory.views.statistics import bank_statistics
@@ -187,7 +187,7 @@ _OF_LAYERS = (
 
 def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
     """Return the collections' numbers side by side, a row a number."""
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
     from deltamem_tui.memory.views.statistics import TreeStatistics
 
     displays = {name: display_of(bank, name) for name in trees}
@@ -208,7 +208,7 @@ def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[A
 
 def methods() -> Result:
     """List the memory methods, one of which a new bank is made for."""
-    from deltamem_tui.memory.methods import titles
+    from deltamem_tui.memory.method import titles
 
     data = [{"name": name, "title": title} for name, title in titles().items()]
     view = table(("method", "what it keeps"), titles().items())
@@ -278,8 +278,8 @@ def verify(
     """Check every file, line, vector and counter of a bank. Only --repair changes anything."""
     from deltamem_tui.bank import verify as verifying
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.vectors.embedder import embedder_of
     from deltamem_tui.memory.vectors.reembed import strange_vectors
+    from deltamem_tui.memory.vectors.search import embedder_of
 
     path = invocation.bank(bank)
     torn = verifying.repair(path) if repair else b""

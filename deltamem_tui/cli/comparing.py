@@ -80,7 +80,7 @@ def merge(
 
 def _plan_lines(plan: MergePlan) -> Iterator[str]:
     """Yield what would be new, go or say something else, by title or task."""
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
 
     for name, changes in plan.changes.items():
         display, tables = display_of(plan.banks[0], name), [each.tree(name) for each in plan.banks]
@@ -194,7 +194,7 @@ def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
 
 
 def _tree_lines(bank: Bank, name: str, tree: TreeDiff) -> Iterator[str]:
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
     from deltamem_tui.memory.transfer.views import field_text
 
     display = display_of(bank, name)

@@ -168,7 +168,7 @@ class _Contest:
     def __init__(self, invocation: Invocation, wishes: ContestOptions, stop: Interruption) -> None:
         from deltamem_tui.bank.bank import Bank
         from deltamem_tui.lab.contestants import BASELINES, contestants
-        from deltamem_tui.memory.methods import names
+        from deltamem_tui.memory.method import names
 
         self.invocation, self.wishes, self.stop = invocation, wishes, stop
         self.excluded: dict[str, int] = {}
@@ -283,7 +283,7 @@ class _Contest:
         """Return what puts experience into words, and its key: rules unless a model is named."""
         extractor, wishes = self.wishes.extractor, self.wishes
         if wishes.model is None and extractor in (None, RULES):
-            from deltamem_tui.memory.rules_extractor import RulesExtractor
+            from deltamem_tui.memory.method import RulesExtractor
 
             return RulesExtractor(), RULES
         methods = [each.method for each in self.contestants if each.sort == "method"]

@@ -125,7 +125,7 @@ def extract(
     With --batch nothing is asked: the questions are written down for a batch service. Run it
     again with --answers, until nothing is asked any more.
     """
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
     from deltamem_tui.memory.policies import policy_named
     from deltamem_tui.memory.runs.learning import LearningReport, candidates, view_learning
     from deltamem_tui.memory.writers.model import ModelExtractor
@@ -178,7 +178,7 @@ class _Learning:
         """Find out what it will take."""
         from deltamem_tui.memory.runs.learning import LearningReport
         from deltamem_tui.memory.runs.questions import estimate_learning
-        from deltamem_tui.memory.vectors.embedder import embedder_of
+        from deltamem_tui.memory.vectors.search import embedder_of
 
         bank, episodes = self.bank, self.episodes
         with self.invocation.output.progress("estimating", len(episodes)) as advance:

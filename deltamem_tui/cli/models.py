@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from deltamem_tui.llm.cache import BatchCaller
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Budget
-    from deltamem_tui.memory.rules_extractor import RulesExtractor
+    from deltamem_tui.memory.method import RulesExtractor
     from deltamem_tui.memory.writers.model import ModelExtractor
 
 
@@ -72,7 +72,7 @@ def extractor_for(
         return _rules(extractor, wanted)
     hint = "`--model NAME` as litellm knows it, or `--extractor rules`, which needs none"
     chosen_model(invocation, wanted.model, hint)
-    from deltamem_tui.memory.methods import method_named
+    from deltamem_tui.memory.method import method_named
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     folders = checked_prompts(invocation, wanted.prompts)
@@ -93,14 +93,14 @@ def _rules(name: str, wanted: ModelOptions) -> RulesExtractor:
             "options of a model do not go with `--extractor rules`",
             hint="the rules ask no model; choose one of the two",
         )
-    from deltamem_tui.memory.rules_extractor import RulesExtractor
+    from deltamem_tui.memory.method import RulesExtractor
 
     return RulesExtractor()
 
 
 def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
     """Return where prompts are looked up; the names of the user's are checked."""
-    from deltamem_tui.memory.methods import prompt_uses
+    from deltamem_tui.memory.method import prompt_uses
     from deltamem_tui.memory.prompts.check import require_known_names
 
     settings = invocation.settings(prompts=prompts)
@@ -141,13 +141,13 @@ def prompts(
     domain without its own takes the generic one. Only the files that you changed are needed.
     """
     from deltamem_tui.memory.prompts import library
-    from deltamem_tui.trajectory.domains import GENERIC, key
+    from deltamem_tui.trajectory.model import GENERIC, domain_key
 
     folders = invocation.settings(prompts=prompts).prompt_folders()
     records: list[dict[str, Any]] = []
     errors: list[ConfigurationError] = []
     for where, name in library.listing(folders):
-        if domain is not None and key(where) not in (key(domain), GENERIC):
+        if domain is not None and domain_key(where) not in (domain_key(domain), GENERIC):
             continue
         try:
             found = library.find(where, name, folders)
@@ -213,7 +213,7 @@ def check(
     prompts: options.Prompts = None,
 ) -> Result:
     """Check the prompt files of a folder, or all in use."""
-    from deltamem_tui.memory.methods import prompt_uses
+    from deltamem_tui.memory.method import prompt_uses
     from deltamem_tui.memory.prompts.check import files, flaws
 
     folders = invocation.settings(prompts=prompts).prompt_folders()

@@ -40,7 +40,7 @@ def tree(
     limit: Annotated[int | None, option("--limit", "N", "At most N nodes a tree.", min=1)] = None,
 ) -> Result:
     """Show the outline of the trees, a line a node."""
-    from deltamem_tui.memory.methods import display_of, is_shown
+    from deltamem_tui.memory.method import display_of, is_shown
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened = invocation.open(bank)
@@ -90,7 +90,7 @@ def _line(node: Node, above: Node | None, counts: Counts, display: Display) -> s
 def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:
     """Show one node: its texts, its origin, and how often it was of use."""
     from deltamem_tui.memory.credit.credit import node_credit
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened, name, found = _node(invocation, bank, node, write=False)
@@ -114,8 +114,8 @@ def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Re
 
 def chain(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:
     """Show the chain from the root to a node, as an agent receives it."""
-    from deltamem_tui.memory.context import chain_entries
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
+    from deltamem_tui.memory.recall_result import chain_entries
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened, name, found = _node(invocation, bank, node, write=False)

@@ -88,7 +88,7 @@ def parameters(
     a game without the procedure), admission, forgetting with its numbers, capacity and utility
     (docs/credit.md).
     """
-    from deltamem_tui.memory.methods import change_settings, settings_of
+    from deltamem_tui.memory.method import change_settings, settings_of
     from deltamem_tui.memory.settings import assigned, listed, to_record
 
     opened = invocation.open(bank, write=bool(changes))
@@ -200,7 +200,7 @@ def forget(
     tombstone. `deltamem node undo` restores what went last.
     """
     from deltamem_tui.memory import forgetting
-    from deltamem_tui.memory.methods import settings_of
+    from deltamem_tui.memory.method import settings_of
 
     opened = invocation.open(bank, write=apply)
     rules = (
@@ -235,7 +235,7 @@ _DELETED = ("tree", "node", "nodes", "rule", "age", "recent", "judged", "utility
 def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
     """Return a deletion for a person; the line of a node that was deleted still has its title."""
     from deltamem_tui.bank.ledger import UNIT
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
 
     node = bank.tree(each.tree).node_at(each.row)
     utility = f"{each.utility / each.judged / UNIT:.2f}" if each.judged else ""
@@ -276,7 +276,7 @@ _LIFTED = ("tree", "node", "recalled", "success", "its kind", "looks", "title")
 
 def _lifted(bank: Bank, each: NodeLift) -> tuple[Cell, ...]:
     from deltamem_tui.memory.lift import share_text
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
 
     node = bank.tree(each.tree).node(each.id)
     looks = "" if each.look == "unclear" else each.look

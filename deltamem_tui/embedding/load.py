@@ -54,17 +54,14 @@ def load(name: str) -> HashingEmbedder | SentenceEmbedder:
         return _loaded[place]
 
 
-def load_for(card: EmbedderCard, given: Embedder | None = None) -> Embedder:
-    """Return the embedder of a bank's card: the given one if it fits, else loaded.
+def load_for(card: EmbedderCard) -> Embedder:
+    """Load the embedder of a bank's card.
 
     Raises:
         EmbedderMismatchError: Its width, prefixes, weighting or fingerprint differ.
         EmbedderUnavailableError: The model cannot be loaded here.
         VectorError: The model loads, but what it returns cannot be used.
     """
-    if given is not None:
-        require_same(card, given.card)
-        return given
     # The bank's prefixes hold, whatever this version of the program knows of the family.
     prefixes = Prefixes(card.query_prefix, card.passage_prefix)
     embedder = load(card.model).under(prefixes)

@@ -31,10 +31,10 @@ from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.kinds import task_kind
-from deltamem_tui.memory.methods import display_of, method_named, method_of, names
+from deltamem_tui.memory.method import display_of, method_named, method_of, names
 from deltamem_tui.memory.policies import as_admitted, policy_named
 from deltamem_tui.memory.settings import Settings, assigned
-from deltamem_tui.memory.vectors.embedder import EmbeddingCache
+from deltamem_tui.memory.vectors.search import EmbeddingCache
 from deltamem_tui.text import count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.receipt import Receipt

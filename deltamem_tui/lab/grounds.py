@@ -13,10 +13,9 @@ from deltamem_tui.lab.contestants import Contestant, Memory, true_outcome
 from deltamem_tui.lab.environment import Count, Dollars, Game, GameInfo, Observation, Start
 from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.workers import Workers
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.text import clean, count_tokens, one_line
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory, scene_of
 
 
 class AgentCost(Struct, frozen=True):

@@ -21,11 +21,10 @@ from deltamem_tui.lab.contestants import BankMemory, Contestant, SharedEmbedder,
 from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.result import Measure, measured
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.work.facts import facts_of
 from deltamem_tui.memory.work.paths import paths_in
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 MEASURES: Mapping[str, str] = {
     "files": "mean share of edited files, read files, folders and checks that the text names",

@@ -18,8 +18,7 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError, wrong_argument
 from deltamem_tui.memory.episodes.stored_episodes import copy_episodes
-from deltamem_tui.memory.method import Method
-from deltamem_tui.memory.methods import DEFAULT, method_named
+from deltamem_tui.memory.method import DEFAULT, Method, method_named
 from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record, to_record
 
 

@@ -18,11 +18,8 @@ from typing import TYPE_CHECKING, Literal
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances
 from deltamem_tui.memory.procedure import Procedure, filled
-from deltamem_tui.memory.wording import condense, distinct, key, listed, unlike
-from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.domains import GENERIC
-from deltamem_tui.trajectory.domains import key as domain_key
-from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.text import clean, condense, distinct, key, listed, one_line, unlike
+from deltamem_tui.trajectory.model import GENERIC, Step, Trajectory, domain_key
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

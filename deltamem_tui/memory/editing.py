@@ -35,8 +35,8 @@ from deltamem_tui.bank.undo import (
 )
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError, NodeNotFoundError
-from deltamem_tui.memory.methods import method_of, settings_of
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.method import method_of, settings_of
+from deltamem_tui.memory.vectors.search import embedder_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -29,7 +29,7 @@ from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.outcomes import forget_lessons, weighed, with_facts_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode, unmarked, waits_again
 from deltamem_tui.memory.forgetting import forget_if_due
-from deltamem_tui.memory.methods import change_settings, method_of, settings_of
+from deltamem_tui.memory.method import RulesExtractor, change_settings, method_of, settings_of
 from deltamem_tui.memory.plan import (
     Add,
     Change,
@@ -40,9 +40,8 @@ from deltamem_tui.memory.plan import (
     Proposal,
 )
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.rules_extractor import RulesExtractor
 from deltamem_tui.memory.settings import Settings, replaced
-from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
+from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Extraction,
@@ -52,8 +51,7 @@ from deltamem_tui.memory.writers.extraction import (
 )
 from deltamem_tui.memory.writers.writer import PaidWriter, Writer
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.domains import chosen
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Trajectory, chosen_domain
 from deltamem_tui.trajectory.receipt import Receipt, made, together
 
 
@@ -242,8 +240,7 @@ def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
         OutcomeUnknownError: How the episode ended is not known.
         RecordError: It has no task, no step, or a text of more characters than are taken.
     """
-    from deltamem_tui.trajectory.redaction import redact
-    from deltamem_tui.trajectory.validation import admitted, checked
+    from deltamem_tui.trajectory.validation import admitted, checked, redact
 
     trajectory = admitted(checked(trajectory))
     if not trajectory.outcome.known:
@@ -253,7 +250,7 @@ def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
         )
     bank.refresh()
     if bank.episodes.state(trajectory.id) is None:
-        domain = chosen(trajectory.domain, otherwise=domain_of(bank))
+        domain = chosen_domain(trajectory.domain, otherwise=domain_of(bank))
         trajectory, redactions = redact(replace(trajectory, domain=domain))
         if redactions.counts:  # marks may be longer than what they stand for
             trajectory = admitted(trajectory)

@@ -15,8 +15,7 @@ from itertools import groupby
 
 from deltamem_tui.memory.domain import Diagnosis, Domain, Move, Shortcut, domain_for
 from deltamem_tui.memory.procedure import filled
-from deltamem_tui.memory.wording import condense, key, listed
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import condense, counted, key, listed, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _THOUGHT = re.compile(r"think(?::|\[| :)", re.IGNORECASE)

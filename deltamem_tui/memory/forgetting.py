@@ -29,7 +29,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.credit import utility_of
 from deltamem_tui.memory.editing import delete
-from deltamem_tui.memory.methods import display_of, method_of, settings_of
+from deltamem_tui.memory.method import display_of, method_of, settings_of
 from deltamem_tui.memory.policies import Forgetting
 from deltamem_tui.memory.settings import Settings
 

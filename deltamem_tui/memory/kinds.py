@@ -16,12 +16,11 @@ from typing import Literal, cast, get_args
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import domain_for, goal_of
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.prompts.use import KIND
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 OTHER = "other"
 """The kind of what is not understood."""

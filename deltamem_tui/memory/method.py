@@ -1,4 +1,4 @@
-"""Memory methods: what a method is made of.
+"""Memory methods: what one is made of, which there are by name, and what each writes by its rules.
 
 A method decides what an episode adds to a bank's collections and what a question finds there. Its
 functions write nothing: they return plans, and `memory.engine` commits them. A method's definition
@@ -10,32 +10,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
-from deltamem_tui.bank.node import TEXT_LIMIT, Collection
-from deltamem_tui.errors import ExtractionError, UsageError
+from msgspec.structs import replace
+
+from deltamem_tui.bank.node import TEXT_LIMIT, Collection, Node
+from deltamem_tui.errors import BankCorruptError, ExtractionError, UsageError
+from deltamem_tui.memory import settings as numbers
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts.use import SHARED, PromptUse
 from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
+from deltamem_tui.trajectory.model import Step, Trajectory, scene_of
 
 if TYPE_CHECKING:
+    from importlib.metadata import EntryPoints
+
     import numpy as np
     from numpy.typing import NDArray
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.node import Node
     from deltamem_tui.bank.tree import Tree
     from deltamem_tui.embedding.protocol import Embedder
     from deltamem_tui.memory.plan import Due, LearnResult, MaintenanceResult, Plan, Proposal
     from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-    from deltamem_tui.memory.writers.extraction import Extraction, Inputs
-    from deltamem_tui.trajectory.model import Trajectory
 
     Vector = NDArray[np.float32]
+
+
+DEFAULT = "deltamem"
+_OWN = {
+    "deltamem": "deltamem.definition:METHOD",
+    "awm": "flat.definitions:AWM",
+    "memp": "flat.definitions:MEMP",
+    "reasoningbank": "flat.definitions:REASONINGBANK",
+    "synapse": "flat.definitions:SYNAPSE",
+    "cdmem": "cdmem.definition:METHOD",
+}
+"""This package's: the place of each definition, which loads nothing that the method works with."""
+_GROUP = "deltamem.methods"
+_registered: dict[str, Method] = {}
+_READ = 8000  # characters of each text: what the rules write is a few words of it
 
 
 def late(path: str) -> Callable[..., Any]:
@@ -69,8 +89,7 @@ def rank_by_similarity(
 ) -> CollectionRecall:
     """Return the nodes of a collection whose keys are nearest, each recalled."""
     from deltamem_tui.memory.recall_result import CollectionRecall
-    from deltamem_tui.memory.vectors.embedder import weighting_of
-    from deltamem_tui.memory.vectors.search import ranked
+    from deltamem_tui.memory.vectors.search import ranked, weighting_of
 
     tree = bank.tree(collection)
     found = ranked(tree, vector, weighting_of(bank), 0.0, count)
@@ -216,3 +235,179 @@ def cleaned(
     if max(map(len, texts.values())) > TEXT_LIMIT:
         raise ExtractionError(f"the payload is longer than {TEXT_LIMIT:,} characters")
     return texts
+
+
+def register(method: Method) -> None:
+    """Make a method known to this process."""
+    _registered[method.name] = method
+
+
+def names() -> list[str]:
+    """Return the names of all methods, this package's first."""
+    return list(dict.fromkeys([*_OWN, *_registered, *_installed().names]))
+
+
+def titles() -> dict[str, str]:
+    """Return what each method is, in a few words, by its name."""
+    return {name: method_named(name).title for name in names()}
+
+
+def choices() -> dict[str, str]:
+    """Return what each method is, and on a second line when to choose it, by its name."""
+    methods = (method_named(name) for name in names())
+    return {
+        each.name: f"{each.title}\ngood when {each.good_when}" if each.good_when else each.title
+        for each in methods
+    }
+
+
+def method_named(name: str) -> Method:
+    """Return a method by its name.
+
+    Raises:
+        UsageError: There is no such method.
+    """
+    found = _registered.get(name) or _imported(name)
+    if found is None:
+        known = names()
+        near = get_close_matches(name, known, n=1)
+        raise UsageError(
+            f"there is no method {one_line(name, 40)!r}",
+            hint=f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}",
+        )
+    return found
+
+
+def _installed() -> EntryPoints:
+    """Return the methods of other packages."""
+    from importlib.metadata import entry_points
+
+    return entry_points(group=_GROUP)
+
+
+@cache
+def _imported(name: str) -> Method | None:
+    if name in _OWN:
+        module, _, own = _OWN[name].partition(":")
+        method: Method = getattr(import_module(f"deltamem_tui.memory.{module}"), own)
+        return method
+    found = _installed().select(name=name)
+    return next(iter(found)).load() if found else None
+
+
+def prompt_uses() -> dict[str, PromptUse]:
+    """Return what every prompt is used for, those of all methods and the shared ones."""
+    uses = [method_named(each).prompts for each in names()]
+    return {name: use for each in (*uses, SHARED) for name, use in each.items()}
+
+
+def method_of(bank: Bank) -> Method:
+    """Return the method that a bank is made for.
+
+    Raises:
+        UsageError: It is not installed.
+    """
+    return method_named(bank.manifest.method)
+
+
+def display_of(bank: Bank, collection: str) -> Display:
+    """Return how a bank's collection is shown."""
+    return display_named(bank.manifest.method, collection)
+
+
+def display_named(method: str, collection: str) -> Display:
+    """Return how a collection is shown: as its method says, or plainly if that is not installed."""
+    try:
+        return method_named(method).display[collection]
+    except (UsageError, KeyError):
+        return Display(title=collection, noun=collection)
+
+
+def key_label(bank: Bank, collection: str) -> str:
+    """Return what stands over the titles of a collection's nodes, in a table."""
+    return display_of(bank, collection).label(bank.collections[collection].fields[0]).lower()
+
+
+def is_shown(bank: Bank, collection: str) -> bool:
+    """Return whether a collection is shown: questions are put to it, or it holds something."""
+    return display_of(bank, collection).asked or len(bank.tree(collection)) > 0
+
+
+def has_thresholds(bank: Bank) -> bool:
+    """Return whether a bank's method has thresholds to calibrate, as far as it is installed."""
+    try:
+        return method_of(bank).has_thresholds
+    except UsageError:
+        return False
+
+
+def settings_of(bank: Bank) -> Settings:
+    """Return the numbers of a bank's method.
+
+    Raises:
+        BankCorruptError: One is missing, unknown, of another type or outside its range.
+        UsageError: The method is not installed.
+    """
+    return numbers.of_bank(bank, method_of(bank).settings)
+
+
+def settings_record(bank: Bank) -> Mapping[str, Any]:
+    """Return the numbers of a bank's method as JSON; as the manifest has them if it cannot."""
+    try:
+        return numbers.to_record(settings_of(bank))
+    except (BankCorruptError, UsageError):
+        return bank.manifest.settings
+
+
+def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Settings:
+    """Change a bank's numbers; see `settings.change`."""
+    return numbers.change(bank, method_of(bank).settings, why, how)
+
+
+class RulesExtractor:
+    """Distils episodes by rules alone. The same input gives the same text, always."""
+
+    def __init__(self, method: Method | None = None) -> None:
+        """The rules are those of a method, the default one if none is given."""
+        self._method = method or method_named(DEFAULT)
+
+    @property
+    def name(self) -> Literal["rules"]:
+        """Recorded in each node's origin."""
+        return "rules"
+
+    def of_method(self, method: Method) -> RulesExtractor:
+        """Return the writer with the rules of a method."""
+        return RulesExtractor(method)
+
+    def write(
+        self,
+        purpose: str,
+        episode: Trajectory | None,
+        notes: Sequence[Node],
+        inputs: Inputs = NO_INPUTS,
+    ) -> Extraction:
+        """Write what a model would be asked for, by the rules of the method.
+
+        Raises:
+            ExtractionError: They can make nothing of it.
+            OutcomeUnknownError: How the episode ended is not known, and they need to know it.
+        """
+        if purpose in SHARED:
+            raise ExtractionError(f"{purpose} is not written by rules")
+        read = None if episode is None else skimmed(episode)
+        return self._method.write_by_rules(purpose, read, notes, inputs)
+
+
+def skimmed(trajectory: Trajectory) -> Trajectory:
+    """Return the episode as the rules read it: clean, long texts cut, without thoughts."""
+
+    def short(text: str) -> str:
+        return clean(text[:_READ])
+
+    steps = tuple(
+        Step(short(each.action), short(each.observation), reward=each.reward)
+        for each in trajectory.steps
+    )
+    task, scene = short(trajectory.task), short(scene_of(trajectory))
+    return replace(trajectory, task=task, environment=scene, steps=steps)

@@ -16,7 +16,7 @@ from deltamem_tui.memory.credit.shares import JudgeErrors, errors_among
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.lift import kind_of, share_text
-from deltamem_tui.memory.methods import display_of, settings_of
+from deltamem_tui.memory.method import display_of, settings_of
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome
 

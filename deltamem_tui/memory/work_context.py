@@ -18,10 +18,16 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
-from deltamem_tui.memory.context import compose, fenced
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
+from deltamem_tui.memory.recall_result import (
+    CollectionRecall,
+    Query,
+    RecallResult,
+    answer_of,
+    compose,
+    fenced,
+)
 from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
 from deltamem_tui.memory.work import advice
 from deltamem_tui.memory.work.counting import Experience, Lesson

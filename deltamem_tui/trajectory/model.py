@@ -138,6 +138,13 @@ class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
         """True if the episode can be learnt from."""
         return self.success is not None
 
+    @property
+    def attributed(self) -> Outcome:
+        """The outcome, stated by the log if it is known and its source is not."""
+        if self.source != "unknown" or (self.success is None and self.reward is None):
+            return self
+        return replace(self, source="stated")
+
 
 class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
     """The place where an episode was read.
@@ -291,6 +298,20 @@ def searchable_json(json: bytes) -> bytes | None:
     return found
 
 
+GENERIC = "generic"
+"""The domain of what is for no kind of environment in particular."""
+
+
+def chosen_domain(named: str, *, otherwise: str, given: str = "") -> str:
+    """Return the domain that the user gave, else the one its log names, else `otherwise`."""
+    return given or " ".join(named.split()) or otherwise
+
+
+def domain_key(domain: str) -> str:
+    """Return what all spellings of a domain's name have in common: logs differ in capitals."""
+    return domain.lower()
+
+
 SESSION = "id"
 """The name of metadata by which a log names its session."""
 
@@ -299,6 +320,16 @@ def session_of(trajectory: Trajectory) -> str:
     """Return what the records of one session share: format and session id; empty without one."""
     name = trajectory.metadata.get(SESSION, "")
     return f"{trajectory.source.format} {name}" if name else ""
+
+
+def scene_of(trajectory: Trajectory) -> str:
+    """Return an episode's scene; empty if it has none.
+
+    Banks of earlier versions may have one in the metadata that a model drew out of the task.
+    """
+    if trajectory.environment.strip():
+        return trajectory.environment
+    return trajectory.metadata.get("drawn_scene", trajectory.environment)
 
 
 def is_earlier(earlier: Trajectory, later: Trajectory) -> bool:

@@ -72,7 +72,7 @@ def together(outcomes: Mapping[str, Outcome]) -> Outcome:
     verdict = next((each for each in known.values() if each.success is not None), Outcome())
     rewards = (each.reward for each in known.values() if each.success is None)
     reward = next(rewards, verdict.reward)  # that of a flag in numbers is the flag once more
-    return attributed(Outcome(verdict.success, reward))
+    return Outcome(verdict.success, reward).attributed
 
 
 def undisputed(outcome: Outcome) -> Outcome:
@@ -85,13 +85,6 @@ def undisputed(outcome: Outcome) -> Outcome:
     }
     found = together(parts)
     return found if found.reason else outcome
-
-
-def attributed(outcome: Outcome) -> Outcome:
-    """Return the outcome, stated by the log if it is known and its source is not."""
-    if outcome.source != "unknown" or (outcome.success is None and outcome.reward is None):
-        return outcome
-    return replace(outcome, source="stated")
 
 
 def are_contradictory(outcomes: Collection[Outcome]) -> bool:

@@ -1,4 +1,8 @@
-"""The gate that every episode passes on its way in: clean, complete, and not too large."""
+"""The gate that every episode passes on its way in.
+
+It is clean, complete and not too large, without secrets, and without the contexts that its agent
+was given: nothing is learnt from itself.
+"""
 
 from __future__ import annotations
 
@@ -16,9 +20,16 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Step, Trajectory
-from deltamem_tui.trajectory.outcomes import attributed
-from deltamem_tui.trajectory.secrets.redaction import quoted
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor, quoted
 from deltamem_tui.typed import converted
+
+FENCE = "past_experience"
+"""The element that a context stands in."""
+
+# Gemini CLI escapes what a hook says, and puts it into an element of its own.
+_LESS, _MORE = "(?:<|&lt;)", "(?:>|&gt;)"
+_RECALLED = re.compile(rf"\s*{_LESS}{FENCE}{_MORE}.*?{_LESS}/{FENCE}{_MORE}[ \t]*\n*", re.DOTALL)
+_EMPTIED = re.compile(r"\s*<hook_context>\s*</hook_context>[ \t]*")
 
 # Every byte of plain ASCII is a blank, and every other is NUL: one search tells whether there
 # is any, ten times faster than a pattern.
@@ -53,7 +64,7 @@ def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Traj
     """
     _check(trajectory)
     trajectory = _with_short_arguments(trajectory)
-    outcome = attributed(trajectory.outcome)
+    outcome = trajectory.outcome.attributed
     if outcome is not trajectory.outcome:
         trajectory = trajectory.with_outcome(outcome)
     if _is_presentable(trajectory, limits):
@@ -175,3 +186,66 @@ def _presentable(limits: LogLimits, name: str, text: str) -> str:
             hint="cut it in the log",
         )
     return clean(text)
+
+
+def without_recalled(trajectory: Trajectory) -> Trajectory:
+    """Return the episode without the contexts that its agent was given."""
+    if FENCE.encode() not in trajectory.searchable:
+        return trajectory
+    return trajectory.with_texts(lambda _, text: _left(text))
+
+
+def _left(text: str) -> str:
+    left, contexts = _RECALLED.subn("\n", text) if FENCE in text else (text, 0)
+    return _EMPTIED.sub("", left).strip("\n") if contexts else text
+
+
+def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajectory, Redactions]:
+    """Return the episode without secrets; the same object if it holds none.
+
+    Searched are all its texts and its provenance: source file, domain, agent, and the names and
+    values of its metadata. A secret becomes `[redacted: kind]`. One that was found once is removed
+    wherever else it occurs in the episode.
+
+    Args:
+        trajectory: The episode.
+        personal: Remove e-mail addresses too.
+    """
+    redactor = Redactor(personal=personal)
+    redactor.learn(_notes(trajectory))
+    if personal or not trajectory.has_plain_texts:
+        redactor.learn(_texts(trajectory))
+    if not redactor.kinds:
+        return trajectory, NOTHING
+    return _cleaned(trajectory, redactor), redactor.redactions
+
+
+def _texts(trajectory: Trajectory) -> list[str]:
+    parts = [trajectory.task, trajectory.environment, trajectory.outcome.reason]
+    for step in trajectory.steps:
+        parts += (step.thought, step.action, step.observation)
+        if step.arguments:
+            parts += _argument_texts(step.arguments)
+    return parts
+
+
+def _argument_texts(value: object, name: str = "") -> list[str]:
+    if isinstance(value, Mapping):
+        return [text for key, each in value.items() for text in _argument_texts(each, str(key))]
+    if isinstance(value, list):
+        return [text for each in value for text in _argument_texts(each, name)]
+    return [f"{name}={value}" if name else value] if isinstance(value, str) else []
+
+
+def _notes(trajectory: Trajectory) -> list[str]:
+    source, facts = trajectory.source, trajectory.metadata
+    notes = [trajectory.domain, trajectory.agent, source.file, source.format, source.position]
+    return [*notes, *facts, *(f"{key}={value}" for key, value in facts.items())]
+
+
+def _cleaned(trajectory: Trajectory, redactor: Redactor) -> Trajectory:
+    clean, metadata = redactor.clean, trajectory.metadata
+    return replace(
+        replace(trajectory, metadata={}).with_texts(lambda _, text: clean(text)),
+        metadata={clean(key): redactor.clean_value(key, text) for key, text in metadata.items()},
+    )

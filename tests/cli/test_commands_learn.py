@@ -17,7 +17,7 @@ from deltamem_tui.errors import (
     RecordError,
     VectorError,
 )
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.cli.support import ENOUGH, RECORDS, SWEEP, Program, heat, state_of
 

@@ -14,7 +14,7 @@ from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding import load as load_module
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.editing import delete
-from deltamem_tui.memory.vectors.embedder import card_of
+from deltamem_tui.memory.vectors.search import card_of
 from tests.cli.support import Program, state_of
 
 WIDTH = 16

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.methods import display_of, method_named, names
+from deltamem_tui.memory.method import display_of, method_named, names
 from tests.cli.support import Program, heat, settle_in
 
 

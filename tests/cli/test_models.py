@@ -9,7 +9,7 @@ import pytest
 from deltamem_tui.llm import cache
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Reply
-from deltamem_tui.memory.methods import prompt_uses
+from deltamem_tui.memory.method import prompt_uses
 from deltamem_tui.memory.prompts import library as prompts
 from tests.cli.support import Program
 from tests.places import PROMPTS

@@ -11,7 +11,6 @@ import pytest
 
 from deltamem_tui.embedding import load as loading
 from deltamem_tui.embedding.load import is_at_hand, load, load_for
-from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import EmbedderMismatchError, EmbedderUnavailableError, VectorError
 from tests.embedding.support import save_tiny_model
 
@@ -184,14 +183,6 @@ class TestForABank:
 
         with pytest.raises(EmbedderMismatchError, match="query_prefix"):
             load_for(replace(card, query_prefix="query: "))
-
-    def test_an_embedder_at_hand_is_checked_and_not_loaded(self, tiny_model: Path) -> None:
-        at_hand: Embedder = load(str(tiny_model))
-        elsewhere = replace(at_hand.card, model="owner/never-asked-for")
-
-        assert load_for(elsewhere, at_hand) is at_hand
-        with pytest.raises(EmbedderMismatchError):
-            load_for(replace(elsewhere, fingerprint="0" * 64), at_hand)
 
 
 def test_what_comes_with_the_package_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -19,7 +19,7 @@ from deltamem_tui.lab.environment import GameInfo, Observation, Start
 from deltamem_tui.lab.grounds import AgentCost, GameGround, Playthrough
 from deltamem_tui.lab.plan import ContestPlan, digest_of_episodes
 from deltamem_tui.lab.result import ContestResult
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 VERBS = ("push", "pull", "twist", "lift", "press")

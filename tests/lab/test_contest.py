@@ -23,8 +23,7 @@ from deltamem_tui.lab.plan import RESULT, ContestPlan
 from deltamem_tui.lab.result import ContestResult, warnings
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.methods import names
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor, names
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.bank.killing import run_until_killed

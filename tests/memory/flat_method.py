@@ -11,13 +11,12 @@ from msgspec import Meta
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Collection, Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory import methods
-from deltamem_tui.memory.context import chain_entries, compose
+from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, rank_by_similarity
 from deltamem_tui.memory.plan import Add, CollectionResult, Count, LearnResult, Plan
 from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
-from deltamem_tui.memory.recall_result import Query, RecallResult
+from deltamem_tui.memory.recall_result import Query, RecallResult, chain_entries, compose
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deltamem_tui import create_bank, learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.policies import (
     POLICIES,
     Policy,

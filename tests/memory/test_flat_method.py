@@ -8,7 +8,8 @@ import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory import editing, methods
+from deltamem_tui.memory import editing
+from deltamem_tui.memory import method as methods
 from tests.cli.support import Program, heat, settle_in
 from tests.memory import flat_method
 from tests.memory.flat_method import NOTES

@@ -12,12 +12,12 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.llm.answers import Contract, Field, UnusableAnswer
 from deltamem_tui.llm.cost import NOTHING, Budget
-from deltamem_tui.memory import methods
+from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.prompts import check
 from deltamem_tui.memory.runs.questions import estimate_learning
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.model.request import fitted
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.fixtures import running, server

@@ -23,7 +23,7 @@ from deltamem_tui.memory.forgetting import (
     ForgettingRules,
     forgotten,
 )
-from deltamem_tui.memory.methods import change_settings, names
+from deltamem_tui.memory.method import change_settings, names
 from deltamem_tui.memory.policies import FORGETTINGS
 from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

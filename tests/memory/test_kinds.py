@@ -10,11 +10,11 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory import methods
+from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.kinds import KindOf, resolve_kinds, task_kind
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory import flat_method

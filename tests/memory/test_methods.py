@@ -9,8 +9,7 @@ from dataclasses import fields
 
 import pytest
 
-from deltamem_tui.memory.method import Method, function_at, rank_by_similarity
-from deltamem_tui.memory.methods import method_named, names
+from deltamem_tui.memory.method import Method, function_at, method_named, names, rank_by_similarity
 
 ARGUMENTS = {
     "recall": 3,
@@ -41,6 +40,6 @@ def test_every_function_that_a_definition_names_takes_what_it_is_given(name: str
 
 
 def test_all_definitions_are_loaded_without_numpy() -> None:
-    code = "from deltamem_tui.memory.methods import choices; choices(); import sys; "
+    code = "from deltamem_tui.memory.method import choices; choices(); import sys; "
     code += "sys.exit('numpy' in sys.modules)"
     subprocess.run([sys.executable, "-c", code], check=True)

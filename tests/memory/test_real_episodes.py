@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.engine import recall
-from deltamem_tui.memory.methods import names
+from deltamem_tui.memory.method import names
 from tests.bank.support import file_bytes
 from tests.effort import draw, thorough
 from tests.memory.method_trials import LOGS, learnt, real_episodes

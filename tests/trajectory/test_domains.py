@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from deltamem_tui.memory.rules_extractor import RulesExtractor
-from deltamem_tui.trajectory.domains import chosen, key
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.memory.method import RulesExtractor
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory, chosen_domain, domain_key
 from tests.memory.support import extract
 
 
@@ -25,7 +24,7 @@ from tests.memory.support import extract
 def test_the_user_s_word_goes_before_the_log_s_before_the_bank_s(
     named: str, otherwise: str, given: str, found: str
 ) -> None:
-    assert chosen(named, otherwise=otherwise, given=given) == found
+    assert chosen_domain(named, otherwise=otherwise, given=given) == found
 
 
 def test_the_rules_read_one_domain_under_all_its_spellings() -> None:
@@ -41,5 +40,5 @@ def test_the_rules_read_one_domain_under_all_its_spellings() -> None:
         told = Trajectory(task, "", steps, Outcome(True, source="stated"), domain=domain)
         return extract(RulesExtractor(), "task", told, ()).payload
 
-    assert key("ALFWorld") == key("alfworld") != key("alfworlds")
+    assert domain_key("ALFWorld") == domain_key("alfworld") != domain_key("alfworlds")
     assert learnt("ALFWorld") == learnt("alfworld") != learnt("alfworlds")

@@ -7,7 +7,7 @@ import html
 import pytest
 
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.recalled_text import without_recalled
+from deltamem_tui.trajectory.validation import without_recalled
 
 CONTEXT = "<past_experience>\n\nGo <north>.\n\n</past_experience>"
 

@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.runs import questions
 from deltamem_tui.tui.core import bank_session
 from deltamem_tui.tui.core.bank_session import read_bank

@@ -10,7 +10,7 @@ from textual.widgets import Input
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.methods import display_of, is_shown, method_named, names, settings_of
+from deltamem_tui.memory.method import display_of, is_shown, method_named, names, settings_of
 from deltamem_tui.memory.settings import listed
 from deltamem_tui.tui.screens.numbers import lab_numbers
 from deltamem_tui.tui.widgets.forms import Choices

@@ -9,7 +9,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.memory.methods import choices
+from deltamem_tui.memory.method import choices
 from deltamem_tui.trajectory.readers import to_line
 from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.jobs.agent_sessions import find_sessions

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.embedding.load import load
-from deltamem_tui.memory import methods
+from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.tui.screens.recall import MatchList, RecallScreen

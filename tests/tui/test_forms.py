@@ -13,7 +13,7 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import Remedy, UsageError
-from deltamem_tui.memory import methods
+from deltamem_tui.memory import method as methods
 from deltamem_tui.tui.core.notes import in_words, remedies
 from deltamem_tui.tui.core.work import BankChange, WorkPlan
 from deltamem_tui.tui.jobs.episodes import import_logs

@@ -46,7 +46,7 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
 def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
     folder: Path,
 ) -> None:
-    from deltamem_tui.memory.methods import change_settings
+    from deltamem_tui.memory.method import change_settings
 
     async def story(person: Person) -> None:
         await person.press("2", "escape")

@@ -11,7 +11,7 @@ from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.recall_result import RecallResult
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.tui.models import recall_lab
 from deltamem_tui.tui.screens import recall as recall_screen
 from deltamem_tui.tui.screens.memory import MemoryScreen

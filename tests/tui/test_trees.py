@@ -64,8 +64,8 @@ def test_the_detail_says_all_of_a_node(folder: Path) -> None:
 
 
 def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
-    from deltamem_tui.memory.context import chain_entries
     from deltamem_tui.memory.deltamem.definition import DISPLAY
+    from deltamem_tui.memory.recall_result import chain_entries
 
     async def story(person: Person) -> None:
         await person.press("asterisk", "j", "j", "c")

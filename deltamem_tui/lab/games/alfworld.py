@@ -38,7 +38,7 @@ from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move, Sh
 from deltamem_tui.memory.findings import moves_of, of_actions
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure
-from deltamem_tui.memory.wording import condense, distinct, listed
+from deltamem_tui.text import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _GONE = re.compile(r"^go to ([a-z]+)$", re.MULTILINE)

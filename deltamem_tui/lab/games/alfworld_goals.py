@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from deltamem_tui.memory.wording import distinct
+from deltamem_tui.text import distinct
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 Verb = Literal["go", "open", "close", "take", "put", "heat", "cool", "clean", "use"]

@@ -12,7 +12,7 @@ from deltamem_tui.lab.games.alfworld_goals import THING, command_of, kinds, kind
 from deltamem_tui.memory.domain import Move
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances, place_fact, thing_fact
 from deltamem_tui.memory.procedure import Procedure, filled
-from deltamem_tui.memory.wording import distinct
+from deltamem_tui.text import distinct
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _WHERE = re.compile(r" (?:from|in/on|in|on|to|with) (?P<place>[a-z]+ \d+)$")

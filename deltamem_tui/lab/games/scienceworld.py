@@ -30,8 +30,7 @@ from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move, Sh
 from deltamem_tui.memory.findings import moves_of, stuck, unexplored
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure
-from deltamem_tui.memory.wording import distinct, key, listed
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, distinct, key, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _REFUSED = re.compile(

@@ -6,8 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from deltamem_tui.memory.domain import Goal
-from deltamem_tui.memory.wording import condense, distinct, listed
-from deltamem_tui.text import one_line
+from deltamem_tui.text import condense, distinct, listed, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _VERB = re.compile(

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from deltamem_tui.lab.games.scienceworld_goals import ROOMS
 from deltamem_tui.memory.domain import Move
 from deltamem_tui.memory.places import Fact
-from deltamem_tui.memory.wording import condense, distinct, listed
-from deltamem_tui.text import one_line
+from deltamem_tui.text import condense, distinct, listed, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _MORE = re.compile(r" and \d+ more$")

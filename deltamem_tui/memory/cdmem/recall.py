@@ -36,21 +36,24 @@ from deltamem_tui.memory.cdmem.definition import (
     TASKS,
     ContextNumbers,
 )
-from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.findings import effective_steps, moves_of
 from deltamem_tui.memory.kinds import OTHER, task_kind
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.procedure import filled
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
+from deltamem_tui.memory.recall_result import (
+    CollectionRecall,
+    Query,
+    RecallResult,
+    answer_of,
+    fenced,
+)
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, cosines, nodes_with_key, successes
-from deltamem_tui.memory.wording import condense, shortened
 from deltamem_tui.memory.work_context import with_context
-from deltamem_tui.text import clean, count_tokens, one_line
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.text import clean, condense, count_tokens, one_line, shortened
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -47,7 +47,6 @@ from deltamem_tui.memory.cdmem.recall import (
     members,
 )
 from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
 from deltamem_tui.memory.kinds import OTHER, resolve_kinds
 from deltamem_tui.memory.method import cleaned
@@ -75,7 +74,7 @@ from deltamem_tui.memory.writers.extraction import (
 )
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, counted
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 _KINDS = ("planning", "search", "operation")
 _NOTHING = frozenset(("none", "nothing", "n/a", "-"))

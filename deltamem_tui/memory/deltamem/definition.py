@@ -22,7 +22,7 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, PromptUse
 from deltamem_tui.memory.settings import Numbers, Settings
-from deltamem_tui.trajectory.domains import GENERIC
+from deltamem_tui.trajectory.model import GENERIC
 
 FIELDS = ("activation_condition", "execution_procedure", "termination_condition")
 OPTIONAL = ("termination_condition",)

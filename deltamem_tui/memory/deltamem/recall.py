@@ -37,10 +37,8 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
-from deltamem_tui.memory.context import chain_entries, compose, fenced
 from deltamem_tui.memory.deltamem.definition import DISPLAY, Parameters, TreeParameters
 from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_in
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.places import Chance, PlaceFact, TaskAtHand, read
 from deltamem_tui.memory.procedure import (
     Procedure,
@@ -51,22 +49,29 @@ from deltamem_tui.memory.procedure import (
     opened,
     option_in,
 )
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, answer_of
+from deltamem_tui.memory.recall_result import (
+    CollectionRecall,
+    Query,
+    RecallResult,
+    answer_of,
+    chain_entries,
+    compose,
+    fenced,
+)
 from deltamem_tui.memory.settings import Settings, of_bank
-from deltamem_tui.memory.vectors.embedder import weighting_of
 from deltamem_tui.memory.vectors.search import (
     BEHIND_EVERY_SUCCESS,
     SAME_TEXT,
     Candidate,
     ranked,
     scan_of,
+    weighting_of,
 )
-from deltamem_tui.memory.wording import ARROW, key
 from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.memory.writers.failure_markers import FAILED
-from deltamem_tui.text import clean, count_tokens, one_line
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.text import ARROW, clean, count_tokens, key, one_line
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,26 +15,25 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.definition import PROMPTS, Payload
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.places import Fact, are_counted, summed
 from deltamem_tui.memory.procedure import Procedure, difference, text_of
-from deltamem_tui.memory.wording import (
+from deltamem_tui.memory.work import writing as work
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.text import (
     ARROW,
+    LIST_MARK,
     bulleted,
     condense,
+    count_tokens,
+    counted,
     distinct,
     key,
     listed,
-    procedure_lines,
-    record_lines,
     shortened,
     unlike,
 )
-from deltamem_tui.memory.work import writing as work
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.failure_markers import FAILED, TRIED, UNEXPLORED
-from deltamem_tui.text import count_tokens, counted
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 _STEPS = 150  # the longest way in the generated episodes has 118
 _TRAPS, _NEW_TRAPS = 6, 2  # of a root, of a residual
@@ -46,6 +45,8 @@ _ANSWER_WORDS = 8
 _FACT_WORDS, _NEW_FACT_WORDS, _COUNT_WORDS = 60, 14, 20
 _ITEM_WORDS = 25
 _SUBJECT_WORDS = 16
+_RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
+_BULLET = re.compile(r"^\s*[-*•]\s+")
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
 
@@ -154,7 +155,7 @@ def _success(episode: _Episode, chain: Sequence[Node]) -> Extraction:
 
 def _failure(episode: _Episode, chain: Sequence[Node]) -> Extraction:
     """Return what a failure teaches: what was tried and answered, and what was not tried."""
-    domain, records = episode.domain, record_lines(chain)
+    domain, records = episode.domain, _record_lines(chain)
     known = set(map(_gist, records))
     lines = [trap for trap in _traps(episode) if _gist(trap) not in known]
     lines.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
@@ -241,7 +242,7 @@ def _facts(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Ext
         return Extraction(None, "the episode shows nothing of its environment")
     trigger, reason = domain.scene(trajectory), "no match: all that was seen"
     if chain:
-        facts = _unknown(facts, procedure_lines(chain))
+        facts = _unknown(facts, _procedure_lines(chain))
         if not facts:
             return Extraction(None, "the chain states everything seen here")
         reason = f"new to the chain: {listed([fact.subject for fact in facts], 6)}"
@@ -280,7 +281,7 @@ def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
 def _fused_facts(chain: Sequence[Node]) -> Extraction:
     """Return a chain as one text: a line a subject, its items in the order they were learnt."""
     subjects: dict[str, list[str]] = {}
-    for line in procedure_lines(chain):
+    for line in _procedure_lines(chain):
         fact = _FACT.fullmatch(line)
         subject, items = (fact["subject"], fact["items"].split("; ")) if fact else (line, [])
         subjects.setdefault(subject, []).extend(items)
@@ -290,3 +291,23 @@ def _fused_facts(chain: Sequence[Node]) -> Extraction:
     ]
     payload = Payload(chain[-1].payload["activation_condition"], bulleted(lines))
     return Extraction(payload, f"{len(chain)} nodes fused")
+
+
+def _record_lines(nodes: Sequence[Node]) -> list[str]:
+    """Return the lines of failure records anywhere in a chain."""
+    return [_BULLET.sub("", line).strip() for line in _lines(nodes) if _is_record(line)]
+
+
+def _procedure_lines(nodes: Sequence[Node]) -> list[str]:
+    """Return all other lines: what was done and worked, or the facts."""
+    return [LIST_MARK.sub("", line).strip() for line in _lines(nodes) if not _is_record(line)]
+
+
+def _lines(nodes: Sequence[Node]) -> list[str]:
+    texts = [node.payload["execution_procedure"] for node in nodes]
+    return [line for text in texts for line in text.splitlines() if line.strip()]
+
+
+def _is_record(line: str) -> bool:
+    """Return a record's line may be a bullet, but a numbered line is a step in any case."""
+    return _BULLET.sub("", line).strip().startswith(_RECORD_MARKS)

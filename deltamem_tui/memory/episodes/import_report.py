@@ -15,9 +15,8 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import counted
-from deltamem_tui.trajectory.domains import key
 from deltamem_tui.trajectory.logs.record import Notice
-from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory
+from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory, domain_key
 from deltamem_tui.trajectory.outcomes import ReasonTally
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.trajectory.receipt import Receipt
@@ -294,7 +293,7 @@ class ImportReport:
         return [domain for domain in self.domains if self._is_other(domain)]
 
     def _is_other(self, domain: str) -> bool:
-        return bool(self.usual_domain) and key(domain) != key(self.usual_domain)
+        return bool(self.usual_domain) and domain_key(domain) != domain_key(self.usual_domain)
 
     def _count_domain(self, domain: str) -> None:
         if domain:

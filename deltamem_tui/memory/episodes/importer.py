@@ -37,19 +37,16 @@ from deltamem_tui.memory.episodes.outcomes import (
 )
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.text import counted
-from deltamem_tui.trajectory.domains import chosen
 from deltamem_tui.trajectory.logs.record import Notice, ReadProgress, Remark, located
 from deltamem_tui.trajectory.logs.sources import find_logs
-from deltamem_tui.trajectory.model import Outcome, Trajectory, is_earlier, session_of
+from deltamem_tui.trajectory.model import Outcome, Trajectory, chosen_domain, is_earlier, session_of
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.recalled_text import without_recalled
 from deltamem_tui.trajectory.receipt import together
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
-from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
-from deltamem_tui.trajectory.validation import admitted
+from deltamem_tui.trajectory.validation import admitted, redact, without_recalled
 
 _BATCH_EPISODES = 5000
 _BATCH_BYTES = 24_000_000
@@ -107,7 +104,7 @@ class Importer:
                 return record
             if receipts:
                 record = receipts.apply(record)
-            its = chosen(record.domain, otherwise=usual, given=domain)
+            its = chosen_domain(record.domain, otherwise=usual, given=domain)
             record = record if its == record.domain else record.with_facts(domain=its)
             return _arrival(record, redaction, outcomes, report.named)
 

@@ -8,8 +8,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import BankCorruptError, RecordError, UsageError
 from deltamem_tui.memory.credit.credit import put_uses
-from deltamem_tui.trajectory.domains import GENERIC, key
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import GENERIC, Trajectory, domain_key
 
 LEARNT_AS = "learnt_as"
 """In the metadata of an episode that waits again: `success` or `failure`."""
@@ -58,16 +57,6 @@ def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
             yield found
 
 
-def scene_of(trajectory: Trajectory) -> str:
-    """Return an episode's scene; empty if it has none.
-
-    Banks of earlier versions may have one in the metadata that a model drew out of the task.
-    """
-    if trajectory.environment.strip():
-        return trajectory.environment
-    return trajectory.metadata.get("drawn_scene", trajectory.environment)
-
-
 def unmarked(episode: Trajectory) -> Trajectory:
     """Return the episode without the mark that it waits to be learnt again."""
     if LEARNT_AS not in episode.metadata:
@@ -86,7 +75,7 @@ def waits_again(bank: Bank, episode_id: str) -> bool:
 def domain_of(bank: Bank) -> str:
     """Return the domain of episodes whose logs name none; empty for a generic bank."""
     domain = bank.manifest.domain
-    return "" if key(domain) == GENERIC else domain
+    return "" if domain_key(domain) == GENERIC else domain
 
 
 def nodes_by_episode(bank: Bank) -> Mapping[str, tuple[tuple[str, str], ...]]:

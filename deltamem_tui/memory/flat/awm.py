@@ -22,7 +22,6 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.lexical import Lexical
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.findings import blanked, effective_actions, shortcut
 from deltamem_tui.memory.flat.definitions import (
@@ -37,6 +36,7 @@ from deltamem_tui.memory.flat.definitions import (
 )
 from deltamem_tui.memory.flat.nearest import of_success, recalled
 from deltamem_tui.memory.kinds import resolve_kinds, task_kind
+from deltamem_tui.memory.method import skimmed
 from deltamem_tui.memory.plan import (
     Change,
     CollectionResult,
@@ -48,10 +48,8 @@ from deltamem_tui.memory.plan import (
     set_change,
 )
 from deltamem_tui.memory.procedure import filled, numbered
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.rules_extractor import skimmed
-from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key, ranked
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
+from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key, ranked, weighting_of
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Extraction,

@@ -22,7 +22,6 @@ from deltamem_tui.embedding.lexical import terms
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.findings import failure_of, fruitless, moves_of
 from deltamem_tui.memory.flat.definitions import (
@@ -39,10 +38,9 @@ from deltamem_tui.memory.flat.definitions import (
 from deltamem_tui.memory.flat.nearest import learnt, nearest, recalled
 from deltamem_tui.memory.plan import Change, Count, LearnResult, Plan, Revise, addition
 from deltamem_tui.memory.procedure import filled, numbered
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.search import Candidate, by_use, cosines
-from deltamem_tui.memory.wording import distinct, key
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Call,
@@ -51,7 +49,7 @@ from deltamem_tui.memory.writers.extraction import (
     extraction_of,
 )
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.text import clean, distinct, key, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:

@@ -12,8 +12,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.plan import Change, CollectionResult, LearnResult, Plan
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.vectors.embedder import weighting_of
-from deltamem_tui.memory.vectors.search import Candidate, scan_by_use
+from deltamem_tui.memory.vectors.search import Candidate, scan_by_use, weighting_of
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.text import clean

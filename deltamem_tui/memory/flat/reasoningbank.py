@@ -16,10 +16,8 @@ from deltamem_tui.bank.node import Label, Node, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.memory.findings import (
     failure_of,
     found_at,
@@ -44,14 +42,13 @@ from deltamem_tui.memory.flat.nearest import learnt, nearest, recalled
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import LearnResult, Plan, addition, credited, deletion, set_change
 from deltamem_tui.memory.procedure import filled, numbered
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
 from deltamem_tui.memory.settings import Settings, of_bank
 from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key
-from deltamem_tui.memory.wording import condense, listed, shortened
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, extraction_of
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean, counted, one_line
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.text import clean, condense, counted, listed, one_line, shortened
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
     import numpy as np

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.context import fenced
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import is_thought
 from deltamem_tui.memory.flat.definitions import EXEMPLARS, NEAREST, SynapseNumbers
 from deltamem_tui.memory.flat.nearest import learnt, nearest, of_success, recalled
+from deltamem_tui.memory.method import skimmed
 from deltamem_tui.memory.plan import LearnResult, Plan, addition, credited
-from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.rules_extractor import skimmed
+from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
 from deltamem_tui.memory.settings import Settings, of_bank
-from deltamem_tui.memory.wording import condense
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.text import clean, condense, count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from deltamem_tui.memory.prompts.use import HEADER, MAY_SKIP, PromptUse
 from deltamem_tui.text import one_line
 
 Uses = Mapping[str, PromptUse]
-"""Every prompt that something asks for, with what it is used for: see `methods.prompt_uses`."""
+"""Every prompt that something asks for, with what it is used for: see `method.prompt_uses`."""
 
 _SWITCHES = (MAY_SKIP, "failure")
 

@@ -25,7 +25,7 @@ from deltamem_tui.errors import ConfigurationError, Remedy, StorageError, UsageE
 from deltamem_tui.llm.answers import Contract, Field
 from deltamem_tui.memory.prompts.use import SYSTEM, PromptUse
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.domains import GENERIC, key
+from deltamem_tui.trajectory.model import GENERIC, domain_key
 
 if TYPE_CHECKING:
     import jinja2
@@ -106,7 +106,7 @@ def _locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
                 return path
             spelt = (each.parent for each in sorted(folder.glob(f"*/{file}")))
             for home in spelt:
-                if key(home.name) == key(wanted) and NAME.fullmatch(home.name):
+                if domain_key(home.name) == domain_key(wanted) and NAME.fullmatch(home.name):
                     return home / file
     return None
 
@@ -331,7 +331,7 @@ def export(
     of_domain = [
         path
         for path in sorted(shipped.glob(f"*/*{SUFFIX}"))
-        if domain is None or key(path.parent.name) == key(domain)
+        if domain is None or domain_key(path.parent.name) == domain_key(domain)
     ]
     missing = sorted({*names} - {path.stem for path in of_domain})
     if missing or not of_domain:

@@ -26,12 +26,12 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import engine
 from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.methods import method_of, settings_of
+from deltamem_tui.memory.method import method_of, settings_of
 from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult, Proposal
 from deltamem_tui.memory.policies import Policy, as_admitted
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
 from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, noting_writer
-from deltamem_tui.memory.vectors.embedder import EmbeddingCache, embedder_of
+from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.model import ModelExtractor
 from deltamem_tui.memory.writers.writer import Writer

@@ -39,11 +39,11 @@ from deltamem_tui.llm.call import ChatRequest
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.plan import Due
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
-from deltamem_tui.memory.vectors.embedder import LateEmbedder, embedder_of
+from deltamem_tui.memory.vectors.search import LateEmbedder, embedder_of
 from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter, Payment
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
 from deltamem_tui.text import counted, one_line

@@ -18,7 +18,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError, BankExistsError, RecordError
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import method_of
+from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.skills.install import read_listing, text_of_file, walk
 from deltamem_tui.memory.skills.layout import (
     ALL_BYTES,

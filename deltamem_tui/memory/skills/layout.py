@@ -31,8 +31,7 @@ from msgspec import Struct, structs
 from deltamem_tui.bank.node import REVISION_LIMIT, Node, born, from_line, to_line
 from deltamem_tui.errors import BankCorruptError, RecordError, UsageError
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.method import Method
-from deltamem_tui.memory.methods import DEFAULT, method_named
+from deltamem_tui.memory.method import DEFAULT, Method, method_named
 from deltamem_tui.text import clean, one_line
 
 BANK_FILE, SKILL_FILE, HOW_FILE = "deltamem.json", "SKILL.md", "how.md"

@@ -25,11 +25,11 @@ from deltamem_tui.bank.verify import flaws_of
 from deltamem_tui.embedding.protocol import require_same
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
-from deltamem_tui.memory.methods import display_of
+from deltamem_tui.memory.method import display_of
 from deltamem_tui.memory.transfer import NEAR
-from deltamem_tui.memory.vectors.embedder import card_of
+from deltamem_tui.memory.vectors.search import card_of
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.domains import GENERIC, key
+from deltamem_tui.trajectory.model import GENERIC, domain_key
 
 _ROWS = 512
 _COLUMNS = 4096
@@ -132,7 +132,7 @@ def merge(
 
 
 def _require_one_domain(banks: Sequence[Bank]) -> None:
-    domains = dict.fromkeys(key(bank.manifest.domain) for bank in banks)
+    domains = dict.fromkeys(domain_key(bank.manifest.domain) for bank in banks)
     named = [one_line(each) for each in domains if each not in ("", GENERIC)]
     if len(named) > 1:
         raise UsageError(

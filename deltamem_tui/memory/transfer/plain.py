@@ -16,7 +16,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import display_of, method_of
+from deltamem_tui.memory.method import display_of, method_of
 from deltamem_tui.memory.skills.layout import escaped, fenced
 from deltamem_tui.text import clean, count_tokens, one_line
 

@@ -14,7 +14,7 @@ from deltamem_tui.bank.merge import TreeChanges
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import Delivery
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import display_named, display_of
+from deltamem_tui.memory.method import display_named, display_of
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 from deltamem_tui.memory.transfer.merging import Merge

@@ -25,7 +25,7 @@ from deltamem_tui.bank.table import VECTOR, NpyFile
 from deltamem_tui.bank.verify import Flaw
 from deltamem_tui.embedding.protocol import TOLERANCE, Embedder, EmbedderCard, require_same
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError
-from deltamem_tui.memory.vectors.embedder import card_of
+from deltamem_tui.memory.vectors.search import card_of
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

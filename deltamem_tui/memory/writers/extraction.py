@@ -6,7 +6,7 @@ A method decides *where* a new node goes; a writer decides *what* it says.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -22,6 +22,7 @@ Inputs = Mapping[str, str | tuple[str, ...]]
 most important."""
 
 NO_INPUTS: Inputs = MappingProxyType({})
+_NOTHING_USED = Usage()
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Extraction:
     reason: str
     model: str = ""
     prompt: str = ""
-    usage: Usage = field(default_factory=Usage)
+    usage: Usage = _NOTHING_USED
     attempts: int = 0
     cut: str = ""
     further: tuple[Mapping[str, str], ...] = ()

@@ -21,7 +21,7 @@ from deltamem_tui.trajectory.model import (
     Trajectory,
     searchable_json,
 )
-from deltamem_tui.trajectory.outcomes import attributed, stated_under, undisputed
+from deltamem_tui.trajectory.outcomes import stated_under, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, as_mapping
 from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets
@@ -147,7 +147,7 @@ def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory
 def _attributed(outcome: Outcome) -> Outcome:
     if outcome.reward == 0:
         outcome = replace(outcome, reward=0.0)  # nought has a sign otherwise
-    return attributed(outcome)
+    return outcome.attributed
 
 
 @lru_cache(maxsize=256)

@@ -41,9 +41,8 @@ from deltamem_tui.trajectory.readers.registry import (
     reader_of,
 )
 from deltamem_tui.trajectory.readers.shapes import without_pictures
-from deltamem_tui.trajectory.redaction import redact
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
-from deltamem_tui.trajectory.validation import admitted, checked
+from deltamem_tui.trajectory.validation import admitted, checked, redact
 
 
 def read_logs(

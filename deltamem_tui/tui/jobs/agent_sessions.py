@@ -73,7 +73,7 @@ def import_sessions(
 ) -> BankChange:
     """Make a bank at `path`, and import an agent's sessions into it."""
     from deltamem_tui.memory.banks import create_bank
-    from deltamem_tui.trajectory.domains import GENERIC
+    from deltamem_tui.trajectory.model import GENERIC
 
     about = f"sessions of {sessions.agent}"
     create_bank(path, embedder=embedder, domain=GENERIC, description=about)

@@ -142,7 +142,7 @@ def _number(text: str, kind: type[NumberT], what: str, least: int) -> NumberT:
 
 def extract_by_rules(path: Path, progress: Progress) -> BankChange:
     """Learn by rules from the waiting episodes of the bank at `path`, one commit each."""
-    from deltamem_tui.memory.rules_extractor import RulesExtractor
+    from deltamem_tui.memory.method import RulesExtractor
     from deltamem_tui.memory.runs.learning import candidates
 
     bank = Bank.open(path)
@@ -153,7 +153,7 @@ def plan_by_model(path: Path, choice: ModelChoice, progress: Progress) -> Outcom
     """Find out what a model will be asked, and what that takes. Nothing is sent."""
     from deltamem_tui.memory.runs.learning import candidates
     from deltamem_tui.memory.runs.questions import estimate_learning
-    from deltamem_tui.memory.vectors.embedder import embedder_of
+    from deltamem_tui.memory.vectors.search import embedder_of
 
     bank = Bank.open(path)
     episodes = candidates(bank).episodes
@@ -273,7 +273,7 @@ def _learn(
 
 def mostly_roots(bank: Bank) -> str:
     """Return a warning if little of what was learnt found something to add to; else nothing."""
-    from deltamem_tui.memory.methods import display_of
+    from deltamem_tui.memory.method import display_of
 
     trees = [tree for name, tree in bank.trees.items() if display_of(bank, name).layered]
     nodes = sum(len(tree) for tree in trees)

@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, overturned_by
-from deltamem_tui.memory.methods import display_of
+from deltamem_tui.memory.method import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.jobs.episodes import ModelChoice, client_of, estimate_text

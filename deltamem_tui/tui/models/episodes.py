@@ -9,12 +9,12 @@ from typing import Literal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
-from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode, scene_of
+from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode
 from deltamem_tui.memory.review import ReviewItem, node_titles, review_of, verdict_text, why
 from deltamem_tui.memory.views.filters import EPISODE_ORDERS, EpisodeOrder, EpisodeTable, Filter
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory, scene_of
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.tui.models.outline import Arrangement
 from deltamem_tui.tui.models.sections import Section

@@ -86,7 +86,7 @@ def _origin(node: Node, missing: Collection[str]) -> str:
 
 def chain_sections(display: Display, chain: Sequence[Node]) -> list[Section]:
     """Return a chain, an entry a section, in which what the entries above say gives way."""
-    from deltamem_tui.memory.context import chain_entries
+    from deltamem_tui.memory.recall_result import chain_entries
 
     sections, above = list[Section](), list[str]()
     for node, entry in zip(chain, chain_entries(display, chain), strict=True):

@@ -13,7 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.credit.credit import usefulness
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.methods import display_of, is_shown
+from deltamem_tui.memory.method import display_of, is_shown
 from deltamem_tui.memory.views.filters import Filter, Language, Order, matching
 
 Rows = NDArray[np.int64]
@@ -165,7 +165,7 @@ def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool
     wanted, families = arrangement.wanted, {}
 
     def due(tree: Tree) -> Mask:
-        from deltamem_tui.memory.methods import method_of  # only when it is asked
+        from deltamem_tui.memory.method import method_of  # only when it is asked
 
         return method_of(bank).due_rows(bank, tree)
 

@@ -9,11 +9,10 @@ from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.methods import display_of, method_of
+from deltamem_tui.memory.method import display_of, method_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings
-from deltamem_tui.memory.vectors.embedder import EmbeddingCache, card_of, embedder_of
-from deltamem_tui.memory.vectors.search import Candidate
+from deltamem_tui.memory.vectors.search import Candidate, EmbeddingCache, card_of, embedder_of
 from deltamem_tui.text import one_line
 
 CANDIDATES = 20

@@ -21,7 +21,7 @@ from deltamem_tui.errors import (
     UsageError,
 )
 from deltamem_tui.memory.domain import known_domains
-from deltamem_tui.memory.methods import DEFAULT, choices
+from deltamem_tui.memory.method import DEFAULT, choices
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser

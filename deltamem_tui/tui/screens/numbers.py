@@ -8,7 +8,7 @@ from msgspec.structs import fields
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ConfigurationError
-from deltamem_tui.memory.methods import change_settings, display_of, settings_of
+from deltamem_tui.memory.method import change_settings, display_of, settings_of
 from deltamem_tui.memory.settings import Setting, Settings, assigned, listed, replaced
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
 

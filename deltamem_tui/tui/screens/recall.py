@@ -17,7 +17,7 @@ from textual.widgets import Input, Static
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.methods import display_of, method_of, settings_of
+from deltamem_tui.memory.method import display_of, method_of, settings_of
 from deltamem_tui.memory.recall_result import RecallResult
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.text import count_tokens, counted

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankExistsError, DeltaMemError, UsageError
-from deltamem_tui.memory.methods import display_of
+from deltamem_tui.memory.method import display_of
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about

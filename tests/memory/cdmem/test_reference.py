@@ -24,7 +24,7 @@ from deltamem_tui.memory.cdmem.definition import (
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.trajectory.model import Trajectory
 from tests.effort import examples
 from tests.memory.cdmem.support import (

@@ -19,7 +19,7 @@ from deltamem_tui.memory.cdmem.definition import (
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.runs.learning import consolidate
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.vectors.search import embedder_of
 from tests.memory.cdmem.support import ROOMS, TASKS, EchoWriter, episode, new_bank
 from tests.memory.writers.model.learning import learnt_files
 

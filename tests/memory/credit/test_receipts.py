@@ -12,7 +12,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.credit.credit import append_receipt
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
-from deltamem_tui.memory.methods import names
+from deltamem_tui.memory.method import names
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_record
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode, made

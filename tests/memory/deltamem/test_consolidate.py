@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.engine import due
-from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.plan import MaintenanceResult
 from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.settings import replaced

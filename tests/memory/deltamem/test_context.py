@@ -12,14 +12,14 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.context import chain_entries, compose, fenced, header
 from deltamem_tui.memory.deltamem.definition import DISPLAY, Payload
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.method import change_settings
+from deltamem_tui.memory.recall_result import chain_entries, compose, fenced, header
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.recalled_text import FENCE
+from deltamem_tui.trajectory.validation import FENCE
 from tests.memory.support import EchoExtractor
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, LOST, WON
 

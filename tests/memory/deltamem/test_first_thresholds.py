@@ -21,8 +21,7 @@ from deltamem_tui.memory.engine import (
 )
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
-from deltamem_tui.memory.methods import change_settings, settings_of
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor, change_settings, settings_of
 from deltamem_tui.memory.runs.learning import learn_episodes, view_learning
 from deltamem_tui.memory.settings import assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory

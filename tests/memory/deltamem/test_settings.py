@@ -11,7 +11,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.memory.deltamem.definition import Parameters
-from deltamem_tui.memory.methods import settings_of
+from deltamem_tui.memory.method import settings_of
 from deltamem_tui.memory.settings import (
     assigned,
     from_record,

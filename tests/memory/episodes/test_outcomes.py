@@ -32,7 +32,7 @@ from deltamem_tui.memory.episodes.outcomes import (
     with_verdict,
 )
 from deltamem_tui.memory.episodes.stored_episodes import LEARNT_AS, episode
-from deltamem_tui.memory.methods import names
+from deltamem_tui.memory.method import names
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model import Judgement

@@ -20,7 +20,7 @@ from deltamem_tui.memory.flat.definitions import (
     WORKFLOWS,
     ReasoningBankSettings,
 )
-from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.prompts import library
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory

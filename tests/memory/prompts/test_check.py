@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.memory.deltamem.definition import METHOD
 from deltamem_tui.memory.deltamem.write import purpose_of
-from deltamem_tui.memory.methods import prompt_uses
+from deltamem_tui.memory.method import prompt_uses
 from deltamem_tui.memory.prompts import check as prompt_check
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import SUFFIX

@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.errors import ConfigurationError
 from deltamem_tui.memory.deltamem.definition import METHOD
-from deltamem_tui.memory.methods import prompt_uses
+from deltamem_tui.memory.method import prompt_uses
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import Prompt
 from deltamem_tui.memory.prompts.use import KIND, SHARED, SYSTEM, PromptUse

@@ -20,7 +20,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.methods import display_of, names
+from deltamem_tui.memory.method import display_of, names
 from deltamem_tui.memory.skills.export import write_skills
 from deltamem_tui.memory.skills.install import (
     SkillBook,

@@ -21,8 +21,8 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.vectors.embedder import card_of
 from deltamem_tui.memory.vectors.reembed import planned, reembed, strange_vectors
+from deltamem_tui.memory.vectors.search import card_of
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, teach
 
 WIDTH = 5

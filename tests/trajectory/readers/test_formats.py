@@ -24,7 +24,7 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import detect, from_record, read_logs, readers, to_record
-from deltamem_tui.trajectory.redaction import redact
+from deltamem_tui.trajectory.validation import redact
 from tests.places import SHARED
 
 CASES = Path(__file__).with_name("cases")

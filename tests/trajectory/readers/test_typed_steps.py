@@ -12,8 +12,7 @@ from deltamem_tui.trajectory.readers import Notice, from_record, read_logs, to_l
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reading import read_log
-from deltamem_tui.trajectory.redaction import redact
-from deltamem_tui.trajectory.validation import admitted
+from deltamem_tui.trajectory.validation import admitted, redact
 from tests.trajectory.readers.samples import lines, only
 
 PYTEST = Step(

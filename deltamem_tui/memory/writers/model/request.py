@@ -19,13 +19,12 @@ from msgspec import structs
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError, PromptTooLongError
 from deltamem_tui.llm.answers import Contract, Skip, Texts, UnusableAnswer
-from deltamem_tui.memory.context import chain_entries
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
-from deltamem_tui.memory.methods import DEFAULT, method_named
+from deltamem_tui.memory.method import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import Prompt
 from deltamem_tui.memory.prompts.use import SHARED, SYSTEM, PromptUse
+from deltamem_tui.memory.recall_result import chain_entries
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
 from deltamem_tui.memory.writers.model.checks import (
     is_grounded,
@@ -34,7 +33,7 @@ from deltamem_tui.memory.writers.model.checks import (
 )
 from deltamem_tui.memory.writers.model.truncate import fit
 from deltamem_tui.text import clean
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 _STEP_LIMITS = ("max_steps", "step_limit")
 _MARK = "record"

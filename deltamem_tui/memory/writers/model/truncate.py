@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 
 from deltamem_tui.errors import PromptTooLongError
-from deltamem_tui.memory.episodes.stored_episodes import scene_of
 from deltamem_tui.text import clean
-from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.model import Step, Trajectory, scene_of
 
 FIRST_STEPS = 2
 LAST_STEPS = 3

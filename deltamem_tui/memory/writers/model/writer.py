@@ -12,8 +12,7 @@ from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.client import Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.method import Method
-from deltamem_tui.memory.methods import DEFAULT, method_named
+from deltamem_tui.memory.method import DEFAULT, Method, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.writers.extraction import (

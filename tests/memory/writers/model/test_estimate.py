@@ -15,10 +15,10 @@ from deltamem_tui.llm.cost import NOTHING, Budget, Price, Usage
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
-from deltamem_tui.memory.methods import change_settings
+from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.runs.learning import consolidate
 from deltamem_tui.memory.runs.questions import estimate_fusions, estimate_learning
-from deltamem_tui.memory.vectors.embedder import embedder_of
+from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.support import extract
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.node import Node
 from deltamem_tui.memory.deltamem.definition import Payload
 from deltamem_tui.memory.domain import GENERAL, domain_for
-from deltamem_tui.memory.rules_extractor import RulesExtractor
+from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
