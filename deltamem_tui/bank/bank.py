@@ -17,7 +17,7 @@ from typing import Any
 
 from deltamem_tui.bank import episodes, journal, ledger, manifest, tree
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.disk import archive, files
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import Episodes
 from deltamem_tui.bank.journal import Commit, Journal, Tail
 from deltamem_tui.bank.manifest import Manifest
@@ -70,6 +70,7 @@ class Bank:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest = manifest.read(path)
+        self._tables: tuple[object, Mapping[str, Table]] = (None, {})
         self._view = _View(None, {})
         self._view = self._read_view()
         self._redone: Tail | None = None
@@ -131,7 +132,7 @@ class Bank:
     @property
     def archived(self) -> bool:
         """True if the bank is read straight from its archive, and so can never be written."""
-        return archive.is_archive(self.path)
+        return files.is_archive(self.path)
 
     @property
     def journal(self) -> Journal:
@@ -322,7 +323,7 @@ class Bank:
             journal.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            tables = _tables(self.path, self.manifest)
+            tables = self._present_tables()
             commit = tail.commit if tail else _whole(tables)
             for table in tables.values():
                 table.redo(commit)
@@ -338,6 +339,13 @@ class Bank:
         tail = self._present_tail()
         return manifest.read(self.path, tail.commit if tail else None)
 
+    def _present_tables(self) -> Mapping[str, Table]:
+        """Return the tables that the manifest describes, made anew only where it changed them."""
+        described = (self.manifest.collections, self.manifest.dimensions)
+        if self._tables[0] != described:
+            self._tables = (described, _tables(self.path, self.manifest))
+        return self._tables[1]
+
     def _commit(self, changes: Batch, *, upgrading: bool = True) -> None:
         """Write a batch, do in place what it states, and show it."""
         if upgrading:
@@ -349,7 +357,7 @@ class Bank:
             if tail.commit.replaces:
                 journal.finish(self.path, tail.commit)
                 self.manifest = manifest.read(self.path)
-            for table in _tables(self.path, self.manifest).values():
+            for table in self._present_tables().values():
                 table.apply(tail.commit)
             self._redone = tail
         self._view = self._read_view()
@@ -383,7 +391,7 @@ class Bank:
         """Read what the journal's last line states, if no writer comes in between."""
         before, origin = self._view, self.manifest.counts_as
         self.manifest = manifest.read(self.path, tail.commit if tail else None)
-        tables = _tables(self.path, self.manifest)
+        tables = self._present_tables()
         commit = tail.commit if tail else _whole(tables)
         grown = (
             tail is not None
@@ -402,11 +410,7 @@ class Bank:
 @contextmanager
 def writers_turn(path: Path) -> Iterator[None]:
     """Provide the writer's lock of the bank in a folder."""
-    busy = BankBusyError(
-        f"another process has been writing for {LOCK_SECONDS:.0f} s",
-        source=str(path),
-        hint="try again when it is done",
-    )
+    busy = f"another process has been writing for {LOCK_SECONDS:.0f} s"
     with files.locked(path / LOCK_NAME, LOCK_SECONDS, busy):
         yield
 

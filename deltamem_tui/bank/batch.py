@@ -26,7 +26,7 @@ import orjson
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import episodes, journal, manifest
-from deltamem_tui.bank.disk import archive, files
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.journal import COUNTER_LIMIT, Cells, Commit, Extent, Journal, Tail
 from deltamem_tui.bank.manifest import Manifest
@@ -335,7 +335,7 @@ class Batch:
         except DeltaMemError:
             # Leave the files as they were, unless the journal may state the commit after all.
             with suppress(DeltaMemError):
-                if tail is None or archive.size(history.path) <= tail.length:
+                if tail is None or files.size(history.path) <= tail.length:
                     for each in self._additions.values():
                         if each.lines:
                             each.table.cut(each.snapshot.extent)

@@ -29,7 +29,7 @@ import msgspec
 import orjson
 from msgspec import Meta, Struct
 
-from deltamem_tui.bank.disk import archive, files
+from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import BankCorruptError, BankError, BankRewrittenError, Remedy
 from deltamem_tui.typed import decoder_of
 
@@ -208,11 +208,11 @@ class Journal:
     @property
     def exists(self) -> bool:
         """True if the bank has its journal; a bank may be shipped without."""
-        return archive.exists(self.path)
+        return files.exists(self.path)
 
     def tail(self) -> Tail:
         """Read the last commit, from the end of the file, whatever the file's length."""
-        line, end = next(archive.backwards(self.path, _LINE_LIMIT), (b"", 0))
+        line, end = next(files.backwards(self.path, _LINE_LIMIT), (b"", 0))
         if not line:
             raise files.corrupt(self.path, "holds no whole line")
         try:
@@ -247,10 +247,10 @@ class Journal:
 
     def cut_torn_end(self) -> bytes:
         """Cut off what lies behind the last whole commit, and return it."""
-        for line, end in archive.backwards(self.path, _LINE_LIMIT):
+        for line, end in files.backwards(self.path, _LINE_LIMIT):
             with suppress(BankCorruptError):
                 parse(line, str(self.path), f"byte {end - len(line)}")
-                with files.storage_errors(self.path), archive.opened(self.path) as stream:
+                with files.storage_errors(self.path), files.opened(self.path) as stream:
                     stream.seek(end)
                     torn = stream.read()
                 files.truncate(self.path, end)
@@ -260,12 +260,12 @@ class Journal:
 
     def commits(self) -> Iterator[Commit]:
         """Yield all commits, oldest first."""
-        for number, line in enumerate(archive.forwards(self.path, _LINE_LIMIT), start=1):
+        for number, line in enumerate(files.forwards(self.path, _LINE_LIMIT), start=1):
             yield parse(line, str(self.path), f"line {number}")
 
     def newest_first(self) -> Iterator[Commit]:
         """Yield all commits, newest first: who stops early has read only the end of the file."""
-        for line, end in archive.backwards(self.path, _LINE_LIMIT):
+        for line, end in files.backwards(self.path, _LINE_LIMIT):
             yield parse(line, str(self.path), f"byte {end - len(line)}")
 
 
@@ -286,7 +286,7 @@ def present(path: Path, commit: Commit) -> Path:
     """Return where a file of the last commit lies: beside its place until it was renamed."""
     if path.name in commit.replaces:
         draft = draft_path(path, commit.sequence)
-        if archive.exists(draft):
+        if files.exists(draft):
             return draft
     return path
 
@@ -311,11 +311,11 @@ def finish(folder: Path, commit: Commit) -> None:
     """Rename what the last commit lists, and remove what no commit does. May be repeated."""
     for name in commit.replaces:
         draft = draft_path(folder / name, commit.sequence)
-        if archive.exists(draft):
+        if files.exists(draft):
             files.move(draft, folder / name)
     if commit.replaces:
         # Even if nothing was left to rename: the one who did it may not have come this far.
         files.sync(folder)
-    for name in archive.names(folder):
+    for name in files.names(folder):
         if _DRAFT.fullmatch(name):
             files.remove(folder / name)

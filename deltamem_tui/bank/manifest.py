@@ -137,17 +137,18 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
     """
     place = folder / FILE_NAME
     path = journal.present(place, commit or Commit())
-    if not archive.exists(path) and not archive.exists(place):
+    if not files.exists(path) and not files.exists(place):
         raise BankNotFoundError("no bank here", source=str(folder), hint=Remedy.MAKE_BANK)
     try:
-        text = archive.read(path, archive.MANIFEST_BYTES)
+        text = files.read(path, archive.MANIFEST_BYTES)
     except StorageError:
-        if path == place or archive.exists(path):
+        if path == place or files.exists(path):
             raise
-        text = archive.read(place, archive.MANIFEST_BYTES)  # it was renamed at just this moment
+        text = files.read(place, archive.MANIFEST_BYTES)  # it was renamed at just this moment
     found = _checked(str(path), _record(text, str(path)))
-    if archive.is_archive(folder):
-        archive.require_names(folder, found.collections)
+    if files.is_archive(folder):
+        with files.storage_errors(folder):
+            archive.require_names(folder, found.collections)
     return found
 
 
@@ -240,11 +241,11 @@ def broken_promises(
 
     `between` is called before each file is read. What it raises ends the check.
     """
-    text = archive.read(folder / FILE_NAME, archive.MANIFEST_BYTES)
+    text = files.read(folder / FILE_NAME, archive.MANIFEST_BYTES)
     found = {}
     for path in contents(folder):
         between()
-        found[path.name] = digest(path) if archive.is_plain(path) else None
+        found[path.name] = digest(path) if files.is_plain(path) else None
     yield from disagreements(frozen, text, found)
 
 
@@ -271,13 +272,13 @@ def disagreements(
 
 def contents(folder: Path) -> list[Path]:
     """Return the files of a bank that digests cover, by name."""
-    names = [name for name in archive.names(folder) if not name.endswith(".draft")]
+    names = [name for name in files.names(folder) if not name.endswith(".draft")]
     return [folder / name for name in names if name not in _UNCOUNTED]
 
 
 def digest(path: Path) -> str:
     """Return `sha256:…` of one file."""
-    return _text_digest(archive.mapped(path, archive.size(path)))
+    return _text_digest(files.mapped(path, files.size(path)))
 
 
 def _text_digest(text: bytes | memoryview) -> str:

@@ -14,7 +14,7 @@ from pathlib import Path
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.errors import BankBusyError, BankError, DeltaMemError
+from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.text import one_line
 
 
@@ -94,6 +94,6 @@ def delete(path: Path, expected: BankContents) -> None:
 
 def _quiet(path: Path) -> AbstractContextManager[None]:
     """Hold the bank while no process writes to it; an archive is never written."""
-    hint = "try again when it is done"
-    busy = BankBusyError("another process is writing to it", source=str(path), hint=hint)
-    return nullcontext() if path.is_file() else files.locked(path / LOCK_NAME, 0, busy)
+    if path.is_file():
+        return nullcontext()
+    return files.locked(path / LOCK_NAME, 0, "another process is writing to it")

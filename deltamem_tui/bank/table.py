@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import journal
-from deltamem_tui.bank.disk import archive, files
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.journal import Commit, Extent
 from deltamem_tui.bank.node import Collection, Node, from_line, payload_of, read_lines
 from deltamem_tui.errors import BankCorruptError, BankError, StorageError
@@ -93,10 +93,10 @@ class NpyFile:
 
     def rows(self) -> int:
         """Return the row count that the header states."""
-        if not archive.exists(self.path):
+        if not files.exists(self.path):
             raise self._corrupt("is missing")
-        length = min(len(self.header(0)), archive.size(self.path))
-        found = bytes(archive.mapped(self.path, length))
+        length = min(len(self.header(0)), files.size(self.path))
+        found = bytes(files.mapped(self.path, length))
         stated = _ROWS.search(found)
         if stated and found == self.header(int(stated[1])):
             return int(stated[1])
@@ -107,7 +107,7 @@ class NpyFile:
     def load(self, rows: int) -> NDArray[Any]:
         """Map the first `rows` rows into memory, read-only; nothing is read before it is used."""
         self.rows()
-        region = archive.find(self.path)
+        region = files.find(self.path)
         length = region.length if region else 0
         found = (length - self.position(0)) // self.row_bytes
         if found < rows:
@@ -220,7 +220,7 @@ class Table:
         extent = commit.extent(self.name)
         if not extent.rows:
             self.create()
-        if archive.size(self.lines_path) < extent.bytes:
+        if files.size(self.lines_path) < extent.bytes:
             raise self.corrupt("the file is missing or was cut short")
         for matrix in self.matrices[1:]:
             matrix.load(extent.rows)
@@ -258,12 +258,12 @@ class Table:
 
     def whole_extent(self) -> Extent:
         """Return the extent of a table that is shipped without a journal: all that is there."""
-        length = archive.size(self.lines_path)
-        known = length or archive.exists(self.counters_file.path)
+        length = files.size(self.lines_path)
+        known = length or files.exists(self.counters_file.path)
         rows = self.counters_file.rows() if known else 0
         if rows and not length:
             raise self.corrupt("the file is missing or empty, but its counts are there")
-        if length and archive.mapped(self.lines_path, length)[-1] != ord("\n"):
+        if length and files.mapped(self.lines_path, length)[-1] != ord("\n"):
             raise self.corrupt("the last line was cut short")
         return Extent(rows, length)
 
@@ -272,7 +272,7 @@ class Table:
         if not extent.bytes:
             return
         row, offset, begun = 0, 0, b""
-        with files.storage_errors(self.lines_path), archive.opened(self.lines_path) as stream:
+        with files.storage_errors(self.lines_path), files.opened(self.lines_path) as stream:
             while (read := offset + len(begun)) < extent.bytes:
                 block = stream.read(min(_BLOCK, extent.bytes - read))
                 *lines, begun = (begun + block).split(b"\n")
@@ -422,9 +422,9 @@ class TableSnapshot:
 
         def found() -> memoryview:
             path = self.table.lines_path
-            if archive.size(path) < self.extent.bytes:
+            if files.size(path) < self.extent.bytes:
                 raise self.table.corrupt("the file was cut short")
-            return archive.mapped(path, self.extent.bytes)
+            return files.mapped(path, self.extent.bytes)
 
         return self._reading(found)
 

@@ -136,7 +136,7 @@ def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
     ]
     if history and bank.journal.exists:
         members.append(_journal_member(bank, left_out))
-        if archive.exists(bank.path / usage_log.FILE_NAME):
+        if files.exists(bank.path / usage_log.FILE_NAME):
             members.append(member_at(bank.path / usage_log.FILE_NAME))
     return members
 
@@ -172,7 +172,7 @@ def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
 
 def member_at(path: Path) -> Member:
     """Return a file on disk, or in an archive, as it is."""
-    return member_of(path.name, [archive.mapped(path, archive.size(path))])
+    return member_of(path.name, [files.mapped(path, files.size(path))])
 
 
 def sealed(members: Iterable[Member]) -> dict[str, Seal]:
@@ -209,7 +209,7 @@ def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
     tail = bank.tail
     if tail is None:
         raise StorageError("the journal is gone", source=str(bank.journal.path))
-    buffers: list[bytes | memoryview] = [archive.mapped(bank.journal.path, tail.length)]
+    buffers: list[bytes | memoryview] = [files.mapped(bank.journal.path, tail.length)]
     journal.require_current(bank.path, tail.commit)  # or the history was folded meanwhile
     last = tail.commit
     if staying := sorted(name for name in left_out if last.extent(name).rows):
@@ -290,13 +290,14 @@ def receive(source: Path) -> Delivery:
         if source.is_dir():
             hint = "`deltamem bank verify` checks a folder, `deltamem bank copy` takes it in"
             raise BankNotFoundError("is a folder, not an archive", source=str(source), hint=hint)
-    layout = archive.read_layout(source)
+    with files.storage_errors(source):
+        layout = archive.read_layout(source)
     found = manifest.read(source)
     if not found.frozen:
         message = "the manifest is not frozen, so its files cannot be verified"
         hint = "`deltamem bank export` makes archives that are"
         raise BankCorruptError(message, source=str(source), hint=hint)
-    text = archive.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
+    text = files.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
     names = [entry.name for entry in layout.entries if entry.name != manifest.FILE_NAME]
     members = [member_at(source / name) for name in names]
     return Delivery(source, found, text, members, {e.name: e.crc for e in layout.entries})
@@ -337,7 +338,7 @@ def install(
         if not frozen:
             Bank.open(draft).unfreeze()
             files.remove(draft / LOCK_NAME)
-        for name in archive.names(draft):
+        for name in files.names(draft):
             files.sync(draft / name)  # their names were, with the manifest
     return Bank.open(path), digest
 
@@ -366,7 +367,7 @@ def place(path: Path, *, replacing: bool) -> Iterator[Path]:
         with files.new_folder(path) as draft:
             yield draft
         return
-    if not archive.exists(path / manifest.FILE_NAME):
+    if not files.exists(path / manifest.FILE_NAME):
         message = "this folder is not a bank, so it is not replaced"
         hint = "choose another name, or move it away first"
         raise BankNotFoundError(message, source=str(path), hint=hint)

@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import node as nodes
-from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import DIGITS, ID_LENGTH, Collection, Line, Node
 from deltamem_tui.bank.table import Lines, Rows, Table, TableSnapshot
 from deltamem_tui.errors import BankCorruptError, NodeNotFoundError, wrong_argument
@@ -319,7 +319,7 @@ class Tree:
     def _lying(self, row: int) -> BankCorruptError:
         table = self.snapshot.table
         path = table.index_file.path
-        archived = archive.is_archive(table.folder)
+        archived = files.is_archive(table.folder)
         cure = "restore the archive" if archived else f"delete {path.name}, it is made again"
         return BankCorruptError(
             f"contradicts line {row + 1} of {table.lines_name}",

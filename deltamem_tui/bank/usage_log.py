@@ -12,7 +12,7 @@ from typing import Any
 
 import orjson
 
-from deltamem_tui.bank.disk import archive, files
+from deltamem_tui.bank.disk import files
 
 FILE_NAME = "usage.jsonl"
 _LINE_LIMIT = 64 * 1024
@@ -25,8 +25,8 @@ def append(folder: Path, record: Mapping[str, Any]) -> None:
 
 def records(folder: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the lines of a bank's folder or archive. What is not a record is passed over."""
-    if archive.exists(folder / FILE_NAME):
-        yield from parsed(archive.forwards(folder / FILE_NAME, _LINE_LIMIT))
+    if files.exists(folder / FILE_NAME):
+        yield from parsed(files.forwards(folder / FILE_NAME, _LINE_LIMIT))
 
 
 def parsed(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank import journal, ledger, manifest
 from deltamem_tui.bank.bank import Bank, writers_turn
-from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.journal import Commit, Journal
 from deltamem_tui.bank.table import TableSnapshot, first_rows, last_rows, wrong_lengths
@@ -69,7 +69,7 @@ def repair(path: Path) -> bytes:
     Returns:
         What was cut off; nothing if the journal ends with a whole commit.
     """
-    if archive.is_archive(path) or manifest.read(path).frozen:
+    if files.is_archive(path) or manifest.read(path).frozen:
         raise BankFrozenError(
             "a frozen bank is never written", source=str(path), hint=Remedy.ALLOW_WRITING
         )
@@ -117,7 +117,7 @@ def _file_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
         for name, message in manifest.broken_promises(bank.path, bank.manifest, between):
             yield Flaw(message, name, hint=_ELSEWHERE if bank.archived else _IF_MEANT)
     elif not bank.archived:
-        for name in archive.names(bank.path):
+        for name in files.names(bank.path):
             if archive.FILE_NAME.fullmatch(name) and (bank.path / name).is_symlink():
                 yield Flaw("is not a plain file", name, hint="put the file itself in its place")
 
@@ -172,9 +172,9 @@ def _index_flaws(snapshot: TableSnapshot, built: NDArray[Any]) -> Iterator[Flaw]
     if stored is not None and not np.array_equal(stored, built):
         row = int(np.flatnonzero(stored != built)[0])
         yield Flaw("contradicts the lines; delete it and it is made again", name, f"row {row}")
-    elif stored is None and archive.exists(table.index_file.path):
+    elif stored is None and files.exists(table.index_file.path):
         yield Flaw("does not fit the lines; delete it and it is made again", name)
-    if not snapshot.extent.rows and archive.exists(table.counters_file.path):
+    if not snapshot.extent.rows and files.exists(table.counters_file.path):
         try:
             table.counters_file.rows()  # where nothing counts yet, nothing else opens it
         except BankError as error:

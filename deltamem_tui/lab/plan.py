@@ -20,7 +20,7 @@ from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.errors import BankBusyError, UsageError
+from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.contestants import Contestant, MemorySize
 from deltamem_tui.lab.environment import Count, Dollars, GameInfo
 from deltamem_tui.llm.cost import Usage
@@ -211,9 +211,8 @@ def keep_plan(folder: Path, plan: ContestPlan) -> None:
 @contextmanager
 def owned(folder: Path) -> Iterator[None]:
     """Keep other processes from playing the same contest."""
-    hint = "wait until it is done"
-    busy = BankBusyError("another process plays this contest", source=str(folder), hint=hint)
-    with files.locked(folder / ".lock", 1.0, busy):
+    busy, hint = "another process plays this contest", "wait until it is done"
+    with files.locked(folder / ".lock", 1.0, busy, hint):
         yield
 
 

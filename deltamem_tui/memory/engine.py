@@ -25,9 +25,14 @@ from deltamem_tui.errors import (
     UsageError,
     wrong_argument,
 )
-from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.outcomes import forget_lessons, weighed, with_facts_of
-from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode, unmarked, waits_again
+from deltamem_tui.memory.episodes.stored_episodes import (
+    domain_of,
+    episode,
+    put_episode,
+    unmarked,
+    waits_again,
+)
 from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.method import RulesExtractor, change_settings, method_of, settings_of
 from deltamem_tui.memory.plan import (

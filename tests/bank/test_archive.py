@@ -17,7 +17,7 @@ import pytest
 
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.archive import Entry, layout_of
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankCorruptError, BankFrozenError
@@ -100,7 +100,7 @@ def test_vectors_are_mapped_from_the_archive_in_place(tmp_path: Path, bank: Bank
     assert Path(str(vectors.filename)) == found.path
     assert not vectors.flags.writeable
     assert np.array_equal(vectors, bank.tree("task").embeddings)
-    region = archive.find(found.path / "task.embeddings.npy")
+    region = files.find(found.path / "task.embeddings.npy")
     assert region is not None
     assert region.start % archive.ALIGNMENT == 0
     assert vectors.offset % archive.ALIGNMENT == 0

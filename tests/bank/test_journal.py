@@ -10,8 +10,8 @@ import pytest
 
 from deltamem_tui.bank import journal as journal_module
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import archive
-from deltamem_tui.bank.disk.archive import backwards, forwards
+from deltamem_tui.bank.disk import files
+from deltamem_tui.bank.disk.files import backwards, forwards
 from deltamem_tui.bank.journal import Commit, Journal
 from deltamem_tui.errors import BankCorruptError, BankError
 from tests.bank.support import contents, learn_one, learnt, manifest, node, vector
@@ -79,7 +79,7 @@ def test_a_damaged_middle_is_told_with_its_line_and_does_not_hinder_reading(bank
 def test_newest_first_is_the_same_history_the_other_way_round(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, block: int, torn: bytes
 ) -> None:
-    monkeypatch.setattr(archive, "_BLOCK", block)
+    monkeypatch.setattr(files, "_BLOCK", block)
     journal, tail = Journal(tmp_path / "journal.jsonl"), None
     for number in range(9):
         detail = {"text": "x" * (number * 37 % 200)}
@@ -117,7 +117,7 @@ LIMIT = 100
 
 @pytest.fixture(autouse=True)
 def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "_BLOCK", 16)
+    monkeypatch.setattr(files, "_BLOCK", 16)
 
 
 @pytest.mark.parametrize("torn", [0, 1, 99])

@@ -7,10 +7,9 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import with_verdict
-from deltamem_tui.memory.episodes.stored_episodes import episode
+from deltamem_tui.memory.episodes.stored_episodes import episode, put_episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.tui.screens.episodes import EpisodeList

@@ -1,26 +1,36 @@
-"""The only place of this room that changes the disk, by effects that can each be the last.
+"""A bank's files: read where they are, and changed by effects that can each be the last.
 
-Everything above is built from `write_at`, `truncate`, `sync`, `replace`, `move` and
-`remove`, so that a test can stop a process at each of them in turn, and so that "disk full"
-and "permission denied" become one clear error in one place.
+The path of a file in an archive is the archive's path with the file's name behind it, as if the
+archive were a folder (`kitchen.deltamem/bank.json`), and only this module looks which it is. A
+writer meets a file instead of a folder, and fails.
+
+No other module of this room changes the disk: everything above is built from `write_at`,
+`truncate`, `sync`, `replace`, `move` and `remove`, so that a test can stop a process at each, and
+so that "disk full" and "permission denied" become one clear error in one place.
 """
 
 from __future__ import annotations
 
 import errno
 import fcntl
+import mmap
 import os
 import re
 import secrets
 import shutil
+import stat
 import sys
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from itertools import count
 from pathlib import Path
+from typing import IO
 
 import filelock
 
+from deltamem_tui.bank.disk import archive
 from deltamem_tui.errors import (
     BankBusyError,
     BankCorruptError,
@@ -46,6 +56,7 @@ _EXCHANGE = 2
 _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
 # A pipe in a draft's place does not wait for a writer.
 _LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_BLOCK = 64 * 1024
 _DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.draft", re.DOTALL)
 
 
@@ -83,6 +94,149 @@ def _descriptor(path: Path, flags: int) -> Iterator[int]:
         yield descriptor
     finally:
         os.close(descriptor)
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """The location of a bank file's bytes: in the file itself, or somewhere in an archive."""
+
+    path: Path
+    start: int
+    length: int
+
+
+def is_archive(path: Path) -> bool:
+    """Return whether a bank is a file, so an archive, and no folder."""
+    with storage_errors(path):
+        return path.is_file()
+
+
+def find(path: Path) -> Region | None:
+    """Return where a file's bytes are; None if there is no such file."""
+    with storage_errors(path):
+        try:
+            found = path.stat()
+        except FileNotFoundError:
+            return None
+        except NotADirectoryError:
+            with storage_errors(path.parent):
+                place = archive.members(path.parent).get(path.name)
+            return None if place is None else Region(path.parent, *place)
+    if not stat.S_ISREG(found.st_mode):  # a pipe would wait for a writer
+        raise StorageError("is not a plain file", source=str(path))
+    return Region(path, 0, found.st_size)
+
+
+def _found(path: Path) -> Region:
+    region = find(path)
+    if region is None:
+        raise StorageError("no such file", source=str(path))
+    return region
+
+
+def exists(path: Path) -> bool:
+    """Return whether there is such a file."""
+    return find(path) is not None
+
+
+def size(path: Path) -> int:
+    """Return the file's length in bytes; 0 if there is none."""
+    region = find(path)
+    return region.length if region else 0
+
+
+def names(folder: Path) -> list[str]:
+    """Return the names of everything in a bank's folder or archive, sorted."""
+    if is_archive(folder):
+        with storage_errors(folder):
+            return sorted(archive.members(folder))
+    with storage_errors(folder):
+        return sorted(path.name for path in folder.iterdir())
+
+
+def is_plain(path: Path) -> bool:
+    """Return whether a file is one, and no link, folder or device."""
+    try:
+        return exists(path) and not path.is_symlink()
+    except StorageError:
+        return False
+
+
+def opened(path: Path) -> IO[bytes]:
+    """Return the file, to be read from its beginning."""
+    region = _found(path)
+    with storage_errors(path):
+        if region.path == path:
+            return path.open("rb")
+        return archive.opened(region.path, path.name)
+
+
+def read(path: Path, limit: int) -> bytes:
+    """Read a whole small file."""
+    if _found(path).length > limit:
+        raise StorageError(f"larger than the {limit:,} bytes it may have", source=str(path))
+    with storage_errors(path), opened(path) as stream:
+        return stream.read(limit)
+
+
+def mapped(path: Path, length: int) -> memoryview:
+    """Return the first `length` bytes of a file, mapped and not read."""
+    if not length:
+        return memoryview(b"")
+    region = _found(path)
+    behind = region.start % mmap.ALLOCATIONGRANULARITY
+    at = region.start - behind
+    with storage_errors(path), region.path.open("rb") as stream:
+        try:
+            if region.length < length:
+                raise ValueError
+            access = mmap.ACCESS_READ
+            mapping = mmap.mmap(stream.fileno(), behind + length, access=access, offset=at)
+        except ValueError as error:
+            raise StorageError("was cut short", source=str(path)) from error
+    return memoryview(mapping)[behind:]
+
+
+def forwards(path: Path, limit: int) -> Iterator[bytes]:
+    """Yield the lines of a file, first first, each with its newline."""
+    with storage_errors(path), opened(path) as stream:
+        for number in count(1):
+            line = stream.readline(limit)
+            if not line.endswith(b"\n"):
+                if len(line) == limit:
+                    raise _too_long(path, limit, f"line {number}")
+                return
+            yield line
+
+
+def backwards(path: Path, limit: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the lines of a file, last first, each with its newline and the byte behind that.
+
+    Who stops early has read only the end of the file.
+    """
+    with storage_errors(path), opened(path) as stream:
+        start = stream.seek(0, os.SEEK_END)
+        text = b""  # from `start` to the end of what was not given yet
+        while start:
+            step = min(max(_BLOCK, len(text)), start)
+            start -= step
+            stream.seek(start)
+            text = stream.read(step) + text
+            end = text.rfind(b"\n") + 1
+            while end:
+                begin = text.rfind(b"\n", 0, end - 1) + 1
+                if end - begin > limit:
+                    raise _too_long(path, limit, f"before byte {start + end}")
+                if start and not begin:
+                    break  # the line may begin further ahead
+                yield text[begin:end], start + end
+                text, end = text[:begin], begin
+            if not end and len(text) > limit:
+                raise _too_long(path, limit, f"before byte {start + len(text)}")
+
+
+def _too_long(path: Path, limit: int, position: str) -> BankCorruptError:
+    return corrupt(path, f"the line has more than the {limit:,} bytes it may have", position)
 
 
 def write_at(path: Path, position: int, data: bytes | memoryview) -> None:
@@ -321,13 +475,19 @@ def _require_room(path: Path, *, replace: bool) -> None:
 
 
 @contextmanager
-def locked(path: Path, seconds: float, busy: BankBusyError) -> Iterator[None]:
-    """Hold the lock on a bank's lock file for the length of the block."""
+def locked(
+    path: Path, seconds: float, busy: str, hint: str = "try again when it is done"
+) -> Iterator[None]:
+    """Hold the lock on a folder's lock file for the length of the block.
+
+    Raises:
+        BankBusyError: Another process holds it; `busy` says what that does.
+    """
     lock = filelock.FileLock(path, timeout=seconds)
     try:
         lock.acquire()
     except filelock.Timeout as error:
-        raise busy from error
+        raise BankBusyError(busy, source=str(path.parent), hint=hint) from error
     except OSError as error:
         raise StorageError(
             "the bank cannot be locked for writing",

@@ -48,17 +48,6 @@ def use_of(episode: Trajectory) -> Use | None:
     return Use(episode.id, shown, words)
 
 
-def put_episode(batch: Batch, bank: Bank, episode: Trajectory) -> None:
-    """Write an episode's record, new or known, and the credit that it gives.
-
-    Within one batch, each episode once.
-    """
-    from deltamem_tui.trajectory.readers.native import to_record  # all readers come with it
-
-    batch.put_episode(to_record(episode))
-    put_uses(batch, bank, [episode])
-
-
 def put_uses(batch: Batch, bank: Bank, episodes: Iterable[Trajectory]) -> None:
     """Write the credit that some episodes give, each once; their records are written elsewhere."""
     ledger.put(batch, bank.snapshots, filter(None, map(use_of, episodes)))

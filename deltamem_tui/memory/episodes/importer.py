@@ -377,7 +377,8 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
     for each in fresh:
         if each.arrival.receipts:
             shown.setdefault(each.arrival.id, each.arrival.trajectory)
-    put_uses(changes, bank, shown.values())
+    if any(each.receipts for each in shown.values()):
+        put_uses(changes, bank, shown.values())
     detail: dict[str, Any] = {"trajectories": list(dict.fromkeys(e.arrival.id for e in fresh))}
     replaced = {before: each.arrival.id for each in fresh for before in each.replaces}
     for before, by in replaced.items():

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import BankCorruptError, RecordError, UsageError
 from deltamem_tui.memory.credit.credit import put_uses
@@ -38,6 +39,18 @@ def episode(bank: Bank, episode_id: str) -> Trajectory | None:
         source=str(bank.episodes.snapshot.table.lines_path),
         hint="restore the file from a copy of the bank",
     )
+
+
+def put_episode(batch: Batch, bank: Bank, episode: Trajectory) -> None:
+    """Write an episode's record, new or known, and the credit that it gives.
+
+    Within one batch, each episode once.
+    """
+    from deltamem_tui.trajectory.readers.native import to_record  # all readers come with it
+
+    batch.put_episode(to_record(episode))
+    if episode.receipts:
+        put_uses(batch, bank, [episode])
 
 
 def episodes(bank: Bank) -> Iterator[Trajectory]:

@@ -16,9 +16,8 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.credit.credit import put_episode
 from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, with_verdict
-from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, waiting
+from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, put_episode, waiting
 from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, usage_facts

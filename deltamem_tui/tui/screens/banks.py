@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.disk import archive
+from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.paths import BankPlace
 from deltamem_tui.text import counted, one_line
@@ -77,7 +77,7 @@ class BankLine:
         """Why it cannot be written although it is not frozen; empty if it can."""
         if self.place.shipped:
             return "install a writable copy"
-        if archive.is_archive(self.place.path):
+        if files.is_archive(self.place.path):
             return "an archive cannot be changed: import it, writable"
         # Whoever writes makes files in the folder: the lock, and drafts.
         is_writable = os.access(self.place.path, os.W_OK | os.X_OK)
