@@ -28,7 +28,8 @@ from deltamem_tui.bank.table import COUNTER
 from deltamem_tui.bank.tree import INDEX_TYPE, NO_PARENT, index_row, table
 from deltamem_tui.embedding.hashing import HashingEmbedder, hashing_embedder
 from deltamem_tui.embedding.protocol import EmbedderCard
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Parameters, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Parameters
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.settings import to_record
 
 DIMENSIONS = 384

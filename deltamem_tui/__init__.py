@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from deltamem_tui.memory import editing as editing
     from deltamem_tui.memory.banks import create_bank as create_bank
     from deltamem_tui.memory.banks import open_bank as open_bank
-    from deltamem_tui.memory.deltamem.definition import Payload as Payload
     from deltamem_tui.memory.deltamem.definition import TreeParameters as TreeParameters
+    from deltamem_tui.memory.deltamem.rules import Payload as Payload
     from deltamem_tui.memory.engine import learn as learn
     from deltamem_tui.memory.engine import recall as recall
     from deltamem_tui.memory.method import RulesExtractor as RulesExtractor
@@ -54,7 +54,7 @@ _HOMES = {
     "Node": "bank.node",
     "Origin": "bank.node",
     "Outcome": "trajectory.model",
-    "Payload": "memory.deltamem.definition",
+    "Payload": "memory.deltamem.rules",
     "RecallResult": "memory.recall_result",
     "RulesExtractor": "memory.method",
     "Step": "trajectory.model",

@@ -31,8 +31,8 @@ from deltamem_tui.memory.recall_result import (
 from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
 from deltamem_tui.memory.work import advice
 from deltamem_tui.memory.work.counting import Experience, Lesson
-from deltamem_tui.memory.work.facts import WorkFact, facts_of, from_text, is_worded
-from deltamem_tui.memory.work.writing import task_text
+from deltamem_tui.memory.work.facts import facts_of
+from deltamem_tui.memory.work.texts import WorkFact, from_text, is_worded, task_text
 
 WORK = "work"
 """The rule of what is recalled by its facts."""

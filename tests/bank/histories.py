@@ -22,7 +22,8 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import copy_bank
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
+from deltamem_tui.memory.deltamem.rules import Payload
 from tests.bank.support import manifest, node, vector
 
 KINDS: tuple[str, ...] = ("add", "add", "add", "edit", "relabel", "delete", "restore", "move")

@@ -15,7 +15,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Collection, Label, Node, Origin, born
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD
+from deltamem_tui.memory.deltamem.rules import Payload
 
 DIMENSIONS = 8
 

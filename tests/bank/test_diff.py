@@ -11,7 +11,7 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import FieldChange, diff
 from deltamem_tui.bank.transfer import copy_bank
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from tests.bank.support import learn_one, manifest, node, vector
 
 

@@ -20,7 +20,7 @@ from deltamem_tui.bank.episodes import EpisodeState, united
 from deltamem_tui.bank.merge import MergePlan, merge_into
 from deltamem_tui.bank.transfer import copy_bank, install, receive
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from tests.bank.parted import append_all, change, merged_into, new, nodes
 from tests.bank.support import manifest, node, vector
 

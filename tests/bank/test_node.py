@@ -20,7 +20,8 @@ from deltamem_tui.bank.node import (
     born,
 )
 from deltamem_tui.errors import BankCorruptError
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
+from deltamem_tui.memory.deltamem.rules import Payload
 from tests.bank.support import node
 
 TREE = COLLECTIONS["task"]

@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.cli import app
 from deltamem_tui.cli.output import Output
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from tests.cli.support import RECORDS, Answer, Program, heat, state_of
 
 TASK = str(RECORDS[0]["task"])

@@ -14,13 +14,8 @@ from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.deltamem.definition import (
-    COLLECTIONS,
-    METHOD,
-    Parameters,
-    Payload,
-    TreeParameters,
-)
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.deltamem.write import purpose_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.plan import LearnResult

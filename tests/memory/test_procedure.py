@@ -12,7 +12,8 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.definition import Parameters, Payload, TreeParameters
+from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.procedure import (

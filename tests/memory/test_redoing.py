@@ -13,7 +13,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import BankError
 from deltamem_tui.memory import editing
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.editing import redo, redoable
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach

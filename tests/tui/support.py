@@ -21,13 +21,8 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.config import Configuration
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.definition import (
-    COLLECTIONS,
-    METHOD,
-    Parameters,
-    Payload,
-    TreeParameters,
-)
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD, Parameters, TreeParameters
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory

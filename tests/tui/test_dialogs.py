@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.tui.core.work import Info, WorkPlan
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from tests.tui.support import LEARNT, Person, add_plain, browse, pane, small_bank
 
 FRIDGE = ("when an egg is cold", "1. open fridge\n2. take [object]")

@@ -19,7 +19,8 @@ from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.transfer import pack
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory

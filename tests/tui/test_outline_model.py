@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.views.filters import NODES, ORDERS, matching
 from deltamem_tui.tui.models.outline import Family, Outline
 from tests.effort import examples

@@ -14,7 +14,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.tui.models.outline import Family, Outline
 from tests.tui.support import Person, bare_bank, browse
 

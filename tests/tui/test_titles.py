@@ -10,7 +10,7 @@ from rich.cells import cell_len
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.method import display_of
 from deltamem_tui.tui.models.nodes import chain_sections, detail
 from deltamem_tui.tui.models.sections import title_of

@@ -9,7 +9,7 @@ from textual import events
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.widgets.text_pane import TextPane

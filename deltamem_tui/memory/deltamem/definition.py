@@ -51,25 +51,6 @@ DISPLAY: Mapping[str, Display] = {
 }
 
 
-class Payload(dict[str, str]):
-    """The texts of a node of either tree, as `Node.payload` holds them.
-
-    Args:
-        activation_condition: When it applies (α). This text is what is embedded.
-        execution_procedure: The skill's procedure (π), or the knowledge's facts (κ).
-        termination_condition: When the skill is done (ω); empty for failures and knowledge.
-    """
-
-    def __init__(
-        self,
-        activation_condition: str,
-        execution_procedure: str,
-        termination_condition: str = "",
-    ) -> None:
-        texts = (activation_condition, execution_procedure, termination_condition)
-        super().__init__(zip(FIELDS, texts, strict=True))
-
-
 def _prompts(tree: str, labels: Mapping[str, Any]) -> dict[str, PromptUse]:
     """Return a tree's prompts: a root's and a residual's of each label, and a fused chain's."""
     use = partial(PromptUse, tree, fields=FIELDS, optional=OPTIONAL, body="execution_procedure")

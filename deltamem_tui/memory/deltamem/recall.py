@@ -67,7 +67,7 @@ from deltamem_tui.memory.vectors.search import (
     scan_of,
     weighting_of,
 )
-from deltamem_tui.memory.work.writing import is_signed, scene_text, task_text
+from deltamem_tui.memory.work.texts import is_signed, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.text import ARROW, clean, count_tokens, key, one_line
@@ -98,11 +98,14 @@ class TreeQuestion:
         vector: The same, embedded. float32 [dimensions], of unit length.
         kind: Its trigger as the rules would write it, without and with its names, embedded.
             float32 [2, dimensions]; None if its kind is not looked for, or not understood.
+        exact: Whether only nodes of this very text are recalled: a scene of real work is known by
+            its text, not by its likeness.
     """
 
     text: str
     vector: Vector
     kind: NDArray[np.float32] | None = None
+    exact: bool = False
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
@@ -123,7 +126,8 @@ def question_to(
 
     if domain is GENERAL:
         text = (task_text(text) if tree == "task" else scene_text(text)) or text
-    question = TreeQuestion(text, embedder.embed_queries([text])[0])
+    vector = embedder.embed_queries([text])[0]
+    question = TreeQuestion(text, vector, exact=domain is GENERAL and is_signed(text))
     goal = goal_in(domain, text) if _by_kind(tree, numbers) else None
     if goal is None or not goal.understood:
         return question
@@ -189,7 +193,7 @@ def recall_tree(
     is_known = bool(recalled)
     if not is_known:
         recalled = [each for each in candidates[:1] if each.score >= tau]
-    if is_signed(question.text):  # a scene of real work is known by its text, not by its likeness
+    if question.exact:
         recalled = [
             each for each in recalled if each.node.payload["activation_condition"] == question.text
         ]

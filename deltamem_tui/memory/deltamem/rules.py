@@ -13,11 +13,11 @@ from typing import NamedTuple
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.deltamem.definition import PROMPTS, Payload
+from deltamem_tui.memory.deltamem.definition import FIELDS, PROMPTS
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
 from deltamem_tui.memory.places import Fact, are_counted, summed
 from deltamem_tui.memory.procedure import Procedure, difference, text_of
-from deltamem_tui.memory.work import writing as work
+from deltamem_tui.memory.work import facts as work
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.text import (
@@ -48,6 +48,25 @@ _SUBJECT_WORDS = 16
 _RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
+
+
+class Payload(dict[str, str]):
+    """The texts of a node of either tree, as `Node.payload` holds them.
+
+    Args:
+        activation_condition: When it applies (α). This text is what is embedded.
+        execution_procedure: The skill's procedure (π), or the knowledge's facts (κ).
+        termination_condition: When the skill is done (ω); empty for failures and knowledge.
+    """
+
+    def __init__(
+        self,
+        activation_condition: str,
+        execution_procedure: str,
+        termination_condition: str = "",
+    ) -> None:
+        texts = (activation_condition, execution_procedure, termination_condition)
+        super().__init__(zip(FIELDS, texts, strict=True))
 
 
 def write_by_rules(

@@ -54,7 +54,7 @@ from deltamem_tui.memory.plan import (
 from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import nodes_with_key, weighting_of
-from deltamem_tui.memory.work.writing import with_facts
+from deltamem_tui.memory.work.facts import with_facts
 from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.trajectory.model import Outcome, Trajectory

@@ -3,20 +3,26 @@
 What failed at this very task comes first, then the base, then what the task's own kind adds, then
 what went wrong before and what mended it. One line tells the evidence. All of it stays within
 a number of characters.
+
+Two tasks of one form differ in names: a release, a file, a service. What an older one names is
+found by comparing their words, and takes the present task's name wherever it stands by itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 
 from deltamem_tui.embedding.lexical import Lexical, terms
 from deltamem_tui.memory.work.acts import head_of
 from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
-from deltamem_tui.memory.work.task_match import adapted, is_same, renaming
 from deltamem_tui.text import counted, one_line
 
+_SAME_TASK = 0.85  # the share of two tasks' words that are in both, from which on they are one
+_NAMES = re.compile(r"[\w.*/-]*\w")
+_ONE_FORM = 0.6
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
 _LOOKED_AT = 24
@@ -174,7 +180,7 @@ class _Writer:
         e = self.e
         asked = set(terms(e.task))
         failed = (row for row in self.order[:_LOOKED_AT] if not e.lessons[row].solved)
-        rows = [row for row in failed if is_same(asked, set(terms(e.lessons[row].task)))]
+        rows = [row for row in failed if _is_same(asked, set(terms(e.lessons[row].task)))]
         lines = []
         for row in rows[:2]:
             if text := "; ".join(self.steps(e.lessons[row])[-3:]):
@@ -185,10 +191,10 @@ class _Writer:
     def steps(self, lesson: Lesson) -> list[str]:
         """Return a lesson's way, with the present task's names in place of its own."""
         did = [fact.value for fact in lesson.facts if fact.kind == "did"]
-        names = renaming(lesson.task, self.e.task)
+        names = _renaming(lesson.task, self.e.task)
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
             names = {old: new for old, new in names.items() if not old.isalpha()}
-        return [one_line(adapted(step, names), _STEP) for step in did]
+        return [one_line(_adapted(step, names), _STEP) for step in did]
 
     def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and failed attempts.
@@ -396,3 +402,50 @@ def _matches(task: str, paths: Sequence[str]) -> dict[str, float]:
         said = sum(told.weight(word) for word in own & asked)
         found[path] = said / (sum(told.weight(word) for word in own) + 2.0)
     return found
+
+
+def _is_same(words: set[str], others: set[str]) -> bool:
+    """Return whether two tasks are one, by the share of their words that both have."""
+    return bool(words) and len(words & others) >= _SAME_TASK * len(words | others)
+
+
+def _renaming(old: str, new: str) -> dict[str, str]:
+    """Return what stands in a task for what an older one of the same form names."""
+    before, after = _NAMES.findall(old)[:60], _NAMES.findall(new)[:60]
+    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    if matcher.ratio() < _ONE_FORM:
+        return {}
+    return {
+        before[at]: after[to]
+        for kind, at, at_end, to, to_end in matcher.get_opcodes()
+        if kind == "replace" and at_end - at == to_end - to == 1 and len(before[at]) > 1
+    }
+
+
+def _adapted(step: str, names: Mapping[str, str]) -> str:
+    """Return a step with the present task's names; what came of it then stays as it was."""
+    did, sign, answer = step.partition(" → ")
+    return f"{_renamed(did, names)}{sign}{answer}"
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """Return a text with names replaced where they stand by themselves."""
+    if not names:
+        return text
+    ordered = sorted(names, key=len, reverse=True)
+    pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
+    text_now = re.sub(rf"(?:{pattern})(?!\w)", lambda found: names[found.group()], text)
+    # Half of a command with the new names would be worse than all of it with the old ones.
+    left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text_now) for name in names)
+    return text if left else text_now
+
+
+def _before(name: str) -> str:
+    """Return what may stand before a name: a plain word is one only as a part of a path or a
+    value.
+    """
+    if name.isdigit():  # alone it may be the value of an option
+        return r"(?<=[/#_:])"
+    if name[0].isdigit():
+        return r"(?<![\d.])"
+    return r"(?<=[/=:.])(?<!//)" if name.isalpha() else r"(?<![\w*])"

@@ -7,13 +7,12 @@ all speak alike and what is left is the base: what tasks of this bank usually ne
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 
 from deltamem_tui.embedding.lexical import Lexical
-from deltamem_tui.memory.work.facts import WorkFact
-from deltamem_tui.memory.work.paths import canonical
+from deltamem_tui.memory.work.texts import WorkFact
 
 FAILED_SHARE = 0.5  # what a failed episode's word counts beside a solved one's
 _FILES = ("edit", "new", "read")
@@ -85,7 +84,7 @@ class Experience:
             self.strength * exp((near - top) / _WIDTH) * (1.0 if each.solved else FAILED_SHARE)
             for near, each in zip(self.nearness, self.lessons, strict=True)
         ]
-        names = canonical(
+        names = _one_name_each(
             Counter(f.value for each in self.lessons for f in each.facts if f.kind in _FILES)
         )
         self.facts = [
@@ -130,3 +129,37 @@ class Experience:
             posterior = (near[value] + _KAPPA * prior) / (all_weight + _KAPPA)
             found.append(Counted(value, prior, posterior, seen[value]))
         return sorted(found, key=lambda each: (-each.near, -each.base, each.value))
+
+
+def _one_name_each(counts: Mapping[str, int]) -> dict[str, str]:
+    """Return each path → the path that the same file mostly has.
+
+    `/home/x/app/a/b.py` and `b.py`'s folder `a` name one file with `a/b.py`, where no other file
+    ends alike; a folder before paths that are known without it is that of the repository.
+    """
+    endings: dict[str, list[str]] = defaultdict(list)
+    for path in counts:
+        parts = path.split("/")
+        for at in range(1, len(parts)):
+            endings["/".join(parts[at:])].append(path)
+    outer = Counter(
+        path[: -len(ending) - 1]
+        for ending, longer in endings.items()
+        if ending in counts
+        for path in longer
+        if "/" not in path[: -len(ending) - 1]
+    )
+    found = {}
+    for path in counts:
+        top, _, below = path.partition("/")
+        if outer[top] > 2 and below in counts:
+            found[path] = below
+            continue
+        longer = endings.get(path, []) if "/" in path else []
+        parts = path.split("/")
+        tails = ("/".join(parts[at:]) for at in range(1, len(parts) - 1))
+        shorter = [each for each in tails if each in counts]
+        same = [*(longer if len(longer) == 1 else ()), *shorter]
+        best = max(same, key=lambda each: (counts[each], each), default=path)
+        found[path] = best if counts[best] >= counts[path] else path
+    return found

@@ -1,28 +1,39 @@
 """Facts of one episode of real work: files, commands, tools, tables, and what mended what.
 
-A fact is a kind and a value, and a node keeps them as lines (`Edited: pkg/cli/main.go`). They are
-found by structure: tools and arguments, paths, commands, statements, errors and how a step ended.
-Addresses, account names, long numbers and secrets
-are masked by their form; what has none (a person's name in a sentence) is not recognised.
+They are found by structure: tools and arguments, paths, commands, statements, errors and how a
+step ended. A writer by rules makes nodes of them: of an episode's task, and of its scene.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 
+from deltamem_tui.bank.node import Node
+from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.work.acts import (
     SUBCOMMANDS,
     Act,
     has_failed,
     read_step,
     simple_commands,
+    way_of,
     words_of,
 )
-from deltamem_tui.memory.work.paths import Folder, is_file, paths_in
-from deltamem_tui.memory.work.way import way_of
-from deltamem_tui.text import one_line
+from deltamem_tui.memory.work.paths import Folder, paths_in
+from deltamem_tui.memory.work.texts import (
+    KINDS,
+    WorkFact,
+    as_text,
+    from_text,
+    has_facts,
+    is_signed,
+    scene_text,
+    shown,
+    task_text,
+)
+from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -30,32 +41,6 @@ def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
 
 
-class WorkFact(NamedTuple):
-    """A fact of an episode.
-
-    Attributes:
-        kind: `edit`, `new`, `read`, `check`, `run`, `tool`, `table`, `clause`, `fix`, `error`,
-            `did` or `ask`.
-        value: What was edited, run, asked.
-    """
-
-    kind: str
-    value: str
-
-
-_LISTED = {
-    "edit": "Edited",
-    "new": "Made",
-    "read": "Read",
-    "tool": "Called",
-    "table": "Tables",
-    "clause": "Clauses",
-}
-_JOINED = {"check": "Checked with", "run": "Ran"}
-_SINGLE = {"did": "Did", "fix": "Went wrong", "error": "Stayed wrong", "ask": "Asked also"}
-_LABELS = {**_SINGLE, **_LISTED, **_JOINED}
-_KIND_OF = {label: kind for kind, label in _LABELS.items()}
-KINDS = tuple(_LABELS)
 _MOST = {
     "edit": 60,
     "new": 20,
@@ -68,8 +53,6 @@ _MOST = {
     "ask": 6,
 }
 _MOST_OF_OTHERS = 30
-_FILES = ("edit", "new", "read")
-
 _EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
 _READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
 _SEARCHES = _set(
@@ -96,32 +79,8 @@ _TABLES = re.compile(
 )
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
-_PERSONAL = (
-    (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}\b"), "<address>"),
-    (re.compile(r"(?<![/\w])(?!add|alter|remove|create|drop)[a-z]+_[a-z]+_\d{3,}\b"), "<user>"),
-    (
-        re.compile(r"(?i)\b(ssn|zip(?: code)?|card)(\W{1,4}(?:ending )?)['\"]?\d[\w-]*"),
-        r"\1\2<value>",
-    ),
-    (re.compile(r"(?<![\w#])[A-Z]\d{6,}\b"), "<id>"),
-    (re.compile(r"(?<![\w/.-])(?:\+\d[\d -]{8,}\d|\d{4}(?:[ -]?\d{4}){3})\b"), "<number>"),
-    (re.compile(r"/(?:Users|home)/[\w.-]+"), "~"),
-    (re.compile(r"(?i)\b((?:api[_-]?key|token|password|secret)\s*[=:]\s*)\S+"), r"\1<secret>"),
-)
-_VERBATIM = 200
 _FIX_WITHIN = 8
-
-
-def impersonal(text: str) -> str:
-    """Return a text without addresses, accounts, homes and secrets."""
-    for pattern, kind in _PERSONAL:
-        text = pattern.sub(kind, text)
-    return text
-
-
-def shown(text: str, width: int = _VERBATIM) -> str:
-    """Return a text of a log on one line, as it was but for what is personal."""
-    return one_line(impersonal(text.strip()[: 4 * width]), width)
+_TRAPS = 8
 
 
 def facts_of(episode: Trajectory) -> list[WorkFact]:
@@ -426,47 +385,83 @@ def _asked(episode: Trajectory) -> Iterator[WorkFact]:
             yield WorkFact("ask", shown(words, 200))
 
 
-def as_text(facts: Iterable[WorkFact]) -> str:
-    """Facts as a node keeps them: a line a kind, or a line a fact where those are long."""
-    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
-    for fact in facts:
-        kinds[fact.kind].append(fact.value)
-    lines = []
-    for kind, values in kinds.items():
-        label, between = _LABELS[kind], "; " if kind in _JOINED else ", "
-        if kind in _SINGLE:
-            lines += [f"{label}: {value}" for value in values]
-        elif plain := [value for value in values if between.strip() not in value]:
-            lines.append(f"{label}: {between.join(plain)}")
-    return "\n".join(lines)
+def skill(episode: Trajectory) -> Extraction:
+    """Return the node of an episode in the task tree.
+
+    Raises:
+        ExtractionError: The episode has no task.
+    """
+    if not (task := task_text(episode.task)):
+        raise ExtractionError("the episode has no task", source=episode.id)
+    if not episode.steps:
+        return Extraction(None, "the episode has no steps")
+    return _payload(task, as_text(facts_of(episode)) or _last_words(episode))
 
 
-def from_text(text: str) -> list[WorkFact]:
-    """Read the facts that a node keeps; every line without a label is part of its way."""
-    found = []
-    for line in text.splitlines():
-        if numbered := re.match(r"\d+\. (.+)", line):
-            found.append(WorkFact("did", numbered.group(1)))
-            continue
-        label, _, rest = line.partition(": ")
-        if (kind := _KIND_OF.get(label)) and rest:
-            values = [rest] if kind in _SINGLE else rest.split("; " if kind in _JOINED else ", ")
-            if kind in _FILES and not all(is_file(each) for each in values if each):
-                found.append(WorkFact("did", line.strip()))  # a person's or a model's prose
-                continue
-            found += [WorkFact(kind, value) for each in values if (value := each.strip())]
-        elif line.strip():
-            found.append(WorkFact("did", line.strip()))
-    return found
+def _last_words(episode: Trajectory) -> str:
+    said = next((step.action for step in reversed(episode.steps) if step.action.strip()), "nothing")
+    return f"Did: {shown(said, 240)}"
 
 
-def has_facts(text: str) -> bool:
-    """Return whether a text has a line of facts."""
-    return any(line.partition(": ")[0] in _KIND_OF for line in text.splitlines())
+def with_facts(payload: Mapping[str, str], episode: Trajectory) -> dict[str, str]:
+    """Return a payload that a model wrote, with the facts of its episode below the procedure."""
+    procedure = payload["execution_procedure"].rstrip()
+    facts = [fact for fact in facts_of(episode) if fact.kind != "did"]
+    text = as_text(facts)
+    return {**payload, "execution_procedure": f"{procedure}\n\n{text}" if text else procedure}
 
 
-def is_worded(text: str) -> bool:
-    """Return whether a text has words of a person or a model beside its facts."""
-    return any(
-        line.strip() and line.partition(": ")[0] not in _KIND_OF for line in text.splitlines()
+def knowledge(episode: Trajectory, scene: str, chain: Sequence[Node]) -> Extraction:
+    """Return what an episode adds to what is known of its scene: tools, tables, and what goes
+    wrong.
+    """
+    trigger = scene_text(scene)
+    if not trigger:
+        return Extraction(None, "the scene is a folder alone")
+    known = {line for node in chain for line in node.payload["execution_procedure"].splitlines()}
+    lines = [line for line in _scene_lines(episode) if line not in known]
+    if not lines:
+        return Extraction(None, "the scene is known, and the episode shows nothing new of it")
+    return _payload(trigger, "\n".join(lines))
+
+
+def _scene_lines(episode: Trajectory) -> list[str]:
+    facts = facts_of(episode)
+    heads = dict.fromkeys(fact.value.split()[0] for fact in facts if fact.kind == "run")
+    tools: dict[str, Counter[str]] = {}
+    for index, step in enumerate(episode.steps):
+        act = read_step(index, step)
+        if act.form == "call" and act.arguments and "" not in act.arguments:
+            tools.setdefault(act.tool, Counter()).update(list(act.arguments))
+    lines = [f"Tool: {tool}({', '.join(sorted(names))})" for tool, names in tools.items()]
+    commands = [f"Command: {head}" for head in heads]
+    traps = [f"Trap: {fact.value}" for fact in facts if fact.kind in ("fix", "error")]
+    return [*lines, *commands, *traps[:_TRAPS]]
+
+
+def is_work(notes: Sequence[Node]) -> bool:
+    """Return whether notes were written of real work: they hold facts, or are of one signed
+    scene.
+    """
+    signed = is_signed(notes[0].payload["activation_condition"])
+    return signed or any(has_facts(each.payload["execution_procedure"]) for each in notes)
+
+
+def fused(notes: Sequence[Node]) -> Extraction:
+    """Return a chain as one node: the root's task, and all facts, what several say first."""
+    counts = Counter(
+        fact
+        for node in notes
+        for fact in dict.fromkeys(from_text(node.payload["execution_procedure"]))
     )
+    facts: list[WorkFact] = sorted(counts, key=lambda fact: -counts[fact])
+    lines = dict.fromkeys(
+        line for node in notes for line in node.payload["execution_procedure"].splitlines()
+    )
+    return _payload(notes[0].payload["activation_condition"], as_text(facts) or "\n".join(lines))
+
+
+def _payload(condition: str, procedure: str) -> Extraction:
+    texts = (condition, procedure, "")
+    names = ("activation_condition", "execution_procedure", "termination_condition")
+    return Extraction(dict(zip(names, texts, strict=True)), "what the log shows of it")

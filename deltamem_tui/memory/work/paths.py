@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections import Counter
 
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -81,37 +80,3 @@ class Folder:
         if path.startswith("~") or _PASSING.search(path):
             return ""
         return path
-
-
-def canonical(counts: Mapping[str, int]) -> dict[str, str]:
-    """Return each path → the path that the same file mostly has.
-
-    `/home/x/app/a/b.py` and `b.py`'s folder `a` name one file with `a/b.py`, where no other file
-    ends alike; a folder before paths that are known without it is that of the repository.
-    """
-    endings: dict[str, list[str]] = defaultdict(list)
-    for path in counts:
-        parts = path.split("/")
-        for at in range(1, len(parts)):
-            endings["/".join(parts[at:])].append(path)
-    outer = Counter(
-        path[: -len(ending) - 1]
-        for ending, longer in endings.items()
-        if ending in counts
-        for path in longer
-        if "/" not in path[: -len(ending) - 1]
-    )
-    found = {}
-    for path in counts:
-        top, _, below = path.partition("/")
-        if outer[top] > 2 and below in counts:
-            found[path] = below
-            continue
-        longer = endings.get(path, []) if "/" in path else []
-        parts = path.split("/")
-        tails = ("/".join(parts[at:]) for at in range(1, len(parts) - 1))
-        shorter = [each for each in tails if each in counts]
-        same = [*(longer if len(longer) == 1 else ()), *shorter]
-        best = max(same, key=lambda each: (counts[each], each), default=path)
-        found[path] = best if counts[best] >= counts[path] else path
-    return found

@@ -12,7 +12,8 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.definition import DISPLAY, Payload
+from deltamem_tui.memory.deltamem.definition import DISPLAY
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.recall_result import chain_entries, compose, fenced, header

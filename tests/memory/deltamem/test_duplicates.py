@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.editing import subtree
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.effort import examples

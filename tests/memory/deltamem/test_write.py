@@ -16,7 +16,7 @@ from deltamem_tui.errors import (
     ExtractionError,
     StorageError,
 )
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.writers.extraction import Extraction

@@ -15,7 +15,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 
 # Words that would be markdown, markup, a fence or a marker if a text could act.
 HOSTILE = (

@@ -19,7 +19,7 @@ from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.load import load
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.method import DEFAULT, method_named
 from deltamem_tui.memory.skills import install
 from deltamem_tui.memory.skills.install import install_skills, read_skills

@@ -18,7 +18,8 @@ from deltamem_tui.bank.node import Origin
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import RecordError
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.definition import COLLECTIONS, Payload
+from deltamem_tui.memory.deltamem.definition import COLLECTIONS
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.method import display_of, names
 from deltamem_tui.memory.skills.export import write_skills

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born, to_line
 from deltamem_tui.bank.transfer import install, receive
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.transfer import export
 from deltamem_tui.memory.transfer.export import Leak, prepare
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets

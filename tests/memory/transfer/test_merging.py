@@ -16,7 +16,7 @@ from deltamem_tui.errors import (
     UsageError,
 )
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.transfer.merging import merge
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 from tests.places import DOCS

@@ -12,7 +12,8 @@ from deltamem_tui import Outcome, Step, Trajectory, create_bank, editing, learn,
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
-from deltamem_tui.memory.work.facts import as_text, facts_of, from_text
+from deltamem_tui.memory.work.facts import facts_of
+from deltamem_tui.memory.work.texts import as_text, from_text
 from deltamem_tui.memory.work_context import mended
 
 Steps = Sequence[tuple[str, str]]

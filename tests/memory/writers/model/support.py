@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from deltamem_tui.bank.node import Label, Node, Origin, born
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 SKILL = {

@@ -17,7 +17,8 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.deltamem.definition import Payload, TreeParameters
+from deltamem_tui.memory.deltamem.definition import TreeParameters
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.writers.model.writer import ModelExtractor

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.text import clean, count_tokens, one_line

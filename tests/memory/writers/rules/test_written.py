@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
-from deltamem_tui.memory.deltamem.definition import Payload
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.memory.writers.failure_markers import marks_in

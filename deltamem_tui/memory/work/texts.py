@@ -1,0 +1,145 @@
+"""Texts of real work as nodes keep them: tasks, scenes, and facts as lines.
+
+A fact is a kind and a value, and a node keeps them as lines (`Edited: pkg/cli/main.go`).
+Addresses, account names, long numbers and secrets are masked by their form; what has none (a
+person's name in a sentence) is not recognised.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from deltamem_tui.memory.work.paths import is_file
+from deltamem_tui.text import one_line
+
+
+class WorkFact(NamedTuple):
+    """A fact of an episode.
+
+    Attributes:
+        kind: `edit`, `new`, `read`, `check`, `run`, `tool`, `table`, `clause`, `fix`, `error`,
+            `did` or `ask`.
+        value: What was edited, run, asked.
+    """
+
+    kind: str
+    value: str
+
+
+_LISTED = {
+    "edit": "Edited",
+    "new": "Made",
+    "read": "Read",
+    "tool": "Called",
+    "table": "Tables",
+    "clause": "Clauses",
+}
+_JOINED = {"check": "Checked with", "run": "Ran"}
+_SINGLE = {"did": "Did", "fix": "Went wrong", "error": "Stayed wrong", "ask": "Asked also"}
+_LABELS = {**_SINGLE, **_LISTED, **_JOINED}
+_KIND_OF = {label: kind for kind, label in _LABELS.items()}
+KINDS = tuple(_LABELS)
+_FILES = ("edit", "new", "read")
+
+_PERSONAL = (
+    (re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.[\w.]{1,64}\b"), "<address>"),
+    (re.compile(r"(?<![/\w])(?!add|alter|remove|create|drop)[a-z]+_[a-z]+_\d{3,}\b"), "<user>"),
+    (
+        re.compile(r"(?i)\b(ssn|zip(?: code)?|card)(\W{1,4}(?:ending )?)['\"]?\d[\w-]*"),
+        r"\1\2<value>",
+    ),
+    (re.compile(r"(?<![\w#])[A-Z]\d{6,}\b"), "<id>"),
+    (re.compile(r"(?<![\w/.-])(?:\+\d[\d -]{8,}\d|\d{4}(?:[ -]?\d{4}){3})\b"), "<number>"),
+    (re.compile(r"/(?:Users|home)/[\w.-]+"), "~"),
+    (re.compile(r"(?i)\b((?:api[_-]?key|token|password|secret)\s*[=:]\s*)\S+"), r"\1<secret>"),
+)
+_VERBATIM = 200
+_TASK_WORDS = 200
+_TASK_CHARACTERS = 4_000
+_SCENE_WORDS = 60
+_SCENE_CHARACTERS = 40_000
+_SIGNED = re.compile(r" \[scene ([0-9a-f]{8})\]$")
+
+
+def impersonal(text: str) -> str:
+    """Return a text without addresses, accounts, homes and secrets."""
+    for pattern, kind in _PERSONAL:
+        text = pattern.sub(kind, text)
+    return text
+
+
+def shown(text: str, width: int = _VERBATIM) -> str:
+    """Return a text of a log on one line, as it was but for what is personal."""
+    return one_line(impersonal(text.strip()[: 4 * width]), width)
+
+
+def task_text(task: str) -> str:
+    """Return a task as it is looked for: its own words, without what identifies a person."""
+    words = impersonal(task[:_TASK_CHARACTERS]).split()
+    return one_line(" ".join(words[:_TASK_WORDS]))
+
+
+def scene_text(scene: str) -> str:
+    """Return a scene as it is looked for: its beginning, and a digest of all of it.
+
+    A folder alone is no scene: then it is empty.
+    """
+    plain = one_line(impersonal(scene[:_SCENE_CHARACTERS]))
+    if not plain or re.fullmatch(r"[Ww]orking directory: \S+", plain):
+        return ""
+    digest = hashlib.sha256(plain.encode()).hexdigest()[:8]
+    return f"{' '.join(plain.split()[:_SCENE_WORDS])} [scene {digest}]"
+
+
+def is_signed(trigger: str) -> bool:
+    """Return whether a trigger ends with the digest of its scene."""
+    return bool(_SIGNED.search(trigger))
+
+
+def as_text(facts: Iterable[WorkFact]) -> str:
+    """Facts as a node keeps them: a line a kind, or a line a fact where those are long."""
+    kinds: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for fact in facts:
+        kinds[fact.kind].append(fact.value)
+    lines = []
+    for kind, values in kinds.items():
+        label, between = _LABELS[kind], "; " if kind in _JOINED else ", "
+        if kind in _SINGLE:
+            lines += [f"{label}: {value}" for value in values]
+        elif plain := [value for value in values if between.strip() not in value]:
+            lines.append(f"{label}: {between.join(plain)}")
+    return "\n".join(lines)
+
+
+def from_text(text: str) -> list[WorkFact]:
+    """Read the facts that a node keeps; every line without a label is part of its way."""
+    found = []
+    for line in text.splitlines():
+        if numbered := re.match(r"\d+\. (.+)", line):
+            found.append(WorkFact("did", numbered.group(1)))
+            continue
+        label, _, rest = line.partition(": ")
+        if (kind := _KIND_OF.get(label)) and rest:
+            values = [rest] if kind in _SINGLE else rest.split("; " if kind in _JOINED else ", ")
+            if kind in _FILES and not all(is_file(each) for each in values if each):
+                found.append(WorkFact("did", line.strip()))  # a person's or a model's prose
+                continue
+            found += [WorkFact(kind, value) for each in values if (value := each.strip())]
+        elif line.strip():
+            found.append(WorkFact("did", line.strip()))
+    return found
+
+
+def has_facts(text: str) -> bool:
+    """Return whether a text has a line of facts."""
+    return any(line.partition(": ")[0] in _KIND_OF for line in text.splitlines())
+
+
+def is_worded(text: str) -> bool:
+    """Return whether a text has words of a person or a model beside its facts."""
+    return any(
+        line.strip() and line.partition(": ")[0] not in _KIND_OF for line in text.splitlines()
+    )
