@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
-from pathlib import Path
-from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import Any
 from urllib.parse import quote
@@ -22,8 +20,7 @@ from mcp_types import INVALID_PARAMS, PaginatedRequestParams, RequestParams
 
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import BankError, BankNotFoundError
-from deltamem_tui.memory.skills.export import write_skills
-from deltamem_tui.memory.skills.layout import KNOWLEDGE, SKILL_FILE
+from deltamem_tui.memory.skills.export import KNOWLEDGE, SKILL_FILE, skill_texts
 from deltamem_tui.text import one_line
 
 _IDENTIFIER = "io.modelcontextprotocol/skills"
@@ -115,17 +112,9 @@ class ServedSkills:
         with self._writing, self._banks.bank(name) as bank:
             commit, known = self._written.get(name, (None, {}))
             if commit != bank.commit.sequence:
-                with TemporaryDirectory(prefix="deltamem-") as folder:
-                    root = Path(folder) / "skills"
-                    write_skills(bank, root)
-                    known = _read(root)
+                known = {path: text.encode() for path, text in skill_texts(bank).items()}
                 self._written[name] = (bank.commit.sequence, known)
             return known
-
-
-def _read(root: Path) -> dict[str, bytes]:
-    files = (path for path in root.rglob("*.md") if path.is_file())
-    return {path.relative_to(root).as_posix(): path.read_bytes() for path in files}
 
 
 def _entry(bank: str, skill: str, files: dict[str, bytes]) -> dict[str, Any]:

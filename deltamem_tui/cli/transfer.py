@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -19,7 +20,6 @@ from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.skills.install import SkillBook
     from deltamem_tui.memory.transfer.export import Leak
 
 
@@ -42,6 +42,7 @@ _NOTES = {
     "agents-md": "what every task of the bank needs; agents read such a file by themselves",
 }
 _AGENTS_FILE = "AGENTS.md"
+_SHOWN = 10
 
 
 def export(
@@ -152,9 +153,6 @@ def _exported(
     return Result("export", data, view=facts({name: data[name] for name in shown}), notes=notes)
 
 
-_SHOWN = 10
-
-
 def install(
     invocation: Invocation,
     source: Annotated[Path, argument("FILE|FOLDER", "An archive, a bank, or a folder of skills.")],
@@ -167,34 +165,24 @@ def install(
         bool, flag("--replace", "Put it in the place of the bank of this name.")
     ] = False,
     unfreeze: Annotated[bool, flag("--unfreeze", "Leave it writable.")] = False,
-    embedder: options.Embedder = None,
     dry_run: options.DryRun = False,
 ) -> Result:
     """Check a bank from elsewhere and put it among the banks, frozen.
 
     Sizes, names, digests, every line, vector and tree are checked before anything is placed.
-    Nothing in it is run, and nothing is fetched for it. Only a folder of Agent Skills has no
-    vectors: its nodes are embedded here, by --embedder or by the model that the folder names,
-    which is loaded, and downloaded if needed.
+    Nothing in it is run, and nothing is fetched for it. Of a folder of Agent Skills, the bank that
+    it was exported with is installed.
     """
     from deltamem_tui.bank import transfer as installing
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.skills.export import bank_of_skills, changes
     from deltamem_tui.memory.transfer.views import view_install
 
     source = source.expanduser()
-    if _is_skills(source):
-        if digest:
-            raise UsageError("--digest is for archives and banks")
-        named: dict[str, Any] = {"name": name, "embedder": embedder, "replace": replace}
-        return _install_skills(invocation, source, **named, frozen=not unfreeze, dry_run=dry_run)
-    if embedder:
-        raise UsageError(
-            "a bank has vectors of its own, so --embedder is not used",
-            hint="`deltamem bank reembed` gives an installed bank those of another",
-        )
+    archive = bank_of_skills(source)
     pinned = installing.checked_digest(digest)
     with invocation.output.progress("installing"):
-        delivery = installing.receive(source)
+        delivery = installing.receive(archive or source)
         path = invocation.bank_to_install(name, delivery.manifest.name, replace=replace)
         if dry_run:
             found = installing.inspect(delivery, pinned=pinned)
@@ -207,83 +195,6 @@ def install(
     notes: list[object] = ["sound; nothing was written"]
     if not dry_run:
         notes = [f"{path.name} is installed" + (", and frozen" if bank.frozen else ""), *view.notes]
+    for changed, how in islice(changes(source) if archive else (), _SHOWN):
+        notes.append(f"{one_line(changed, 200)} {how}, and is not taken in")
     return Result("install", view.record, view=facts(view.facts), notes=notes)
-
-
-def _is_skills(source: Path) -> bool:
-    """Return whether a path is a folder of skills, and not a bank."""
-    from deltamem_tui.bank import manifest
-    from deltamem_tui.bank.disk import files
-    from deltamem_tui.memory.skills.install import is_skills_folder
-
-    with files.storage_errors(source):
-        return (
-            source.is_dir()
-            and not (source / manifest.FILE_NAME).exists()
-            and is_skills_folder(source)
-        )
-
-
-def _install_skills(
-    invocation: Invocation,
-    source: Path,
-    *,
-    name: str | None,
-    embedder: str | None,
-    replace: bool,
-    frozen: bool,
-    dry_run: bool,
-) -> Result:
-    """Make a bank of a folder of skills, which may name the bank and its embedder."""
-    from deltamem_tui.embedding.load import load
-    from deltamem_tui.memory.skills.install import embedder_name, install_skills, read_skills
-    from deltamem_tui.memory.skills.layout import method_of_skills
-    from deltamem_tui.memory.transfer.views import node_facts
-
-    book = read_skills(source)
-    said = book.facts.get("name")
-    own_name = said if isinstance(said, str) and said else source.resolve().name
-    path = invocation.bank_to_install(name, own_name, replace=replace)
-    own = embedder_name(book) if book.facts else None
-    model = embedder or own or invocation.configuration.embedder
-    sizes = {name: len(nodes) for name, nodes in book.nodes.items()}
-    if not dry_run:
-        with invocation.output.progress("embedding", sum(sizes.values())) as advance:
-            how: dict[str, Any] = {"replacing": replace, "frozen": frozen}
-            install_skills(book, path, embedder=load(model), **how, advance=advance)
-    method = method_of_skills(book.facts.get("method")).name
-    data: dict[str, Any] = {
-        "bank": path.name,
-        "path": path,
-        "embedder": model,
-        "method": method,
-        **{f"{name}_nodes": size for name, size in sizes.items()},
-        "changed": list(book.changed),
-        "missing": list(book.missing),
-        "left": [str(each) for each in book.left],
-        "frozen": frozen,
-        "dry_run": dry_run,
-    }
-
-    shown = {key: data[key] for key in ("bank", "method", "embedder")}
-    view = facts({**shown, **node_facts(method, sizes), "folder": path})
-    notes = _skills_notes(book)
-    if dry_run:
-        notes.append("sound; nothing was written")
-    else:
-        notes.append(f"{path.name} is installed" + (", and frozen" if frozen else ""))
-        notes.append("counts start at 0: a folder of skills has none")
-    return Result("install", data, view=view, notes=notes)
-
-
-def _skills_notes(book: SkillBook) -> list[str]:
-    notes = [one_line(str(each), 300) for each in book.left[:_SHOWN]]
-    if len(book.left) > _SHOWN:
-        notes.append(f"{len(book.left) - _SHOWN:,} more are omitted; --json lists them")
-    if book.missing:
-        shown = ", ".join(book.missing[:_SHOWN]) + (", …" if len(book.missing) > _SHOWN else "")
-        missing = counted(len(book.missing), "node")
-        notes.append(f"{missing} of the bank in no file here: {shown}")
-    if book.changed:
-        notes.append(f"{counted(len(book.changed), 'node')} changed since the folder was written")
-    return notes

@@ -174,10 +174,8 @@ bank install out.deltamem --name copy
 bank install out.deltamem --name copy
 bank install out.deltamem --name copy --replace --unfreeze
 bank install out.deltamem --name other --digest sha256:00
-bank install skills --name from-skills --embedder hashing --dry-run
-bank install skills --name from-skills --embedder hashing
+bank install skills --name from-skills
 bank install log.jsonl --name other
-bank install changed --name from-changed --embedder hashing
 bank export ./paid -o paid.deltamem --builder 'The kitchen team'
 bank install paid.deltamem --name paid-for --dry-run
 node tree ./paid
@@ -310,10 +308,6 @@ def lay_out(folder: Path) -> None:
     (flawed / "env_residual.md").write_text("{{ no_such_thing }}\n")
     for name in ("left", "right", "killed", "living", "paid"):
         shutil.copytree(FORMAT1 / name, folder / name)
-    deltamem("export", FORMAT1 / "old", "--as", "skills", "-o", folder / "changed")
-    first, *others = sorted((folder / "changed").glob("*/how.md"))
-    first.write_text(first.read_text().replace("go to", "walk to"))
-    others[0].unlink()
     torn = shutil.copytree(FORMAT1 / "old", folder / "torn")
     lines = (torn / "task.nodes.jsonl").read_bytes()
     (torn / "task.nodes.jsonl").write_bytes(lines.replace(b"root", b"rood", 1))

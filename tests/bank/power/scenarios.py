@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import orjson
+from deltamem_tui.memory.skills.install import install_skills, read_skills
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import ledger, usage_log
@@ -25,7 +26,6 @@ from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.memory.skills.export import write_skills
-from deltamem_tui.memory.skills.install import install_skills, read_skills
 from deltamem_tui.memory.vectors.reembed import reembed
 from tests.bank.power.trial import Scenario, Step
 from tests.bank.support import (
