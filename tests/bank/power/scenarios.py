@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import orjson
-from deltamem_tui.memory.skills.install import install_skills, read_skills
 from numpy.typing import NDArray
 
 from deltamem_tui.bank import ledger, usage_log
@@ -25,7 +24,7 @@ from deltamem_tui.bank.transfer import copy_bank, install, receive
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.settings import to_record
-from deltamem_tui.memory.skills.export import write_skills
+from deltamem_tui.memory.skills.export import changes, write_skills
 from deltamem_tui.memory.vectors.reembed import reembed
 from tests.bank.power.trial import Scenario, Step
 from tests.bank.support import (
@@ -263,7 +262,7 @@ def look_at_skills(root: Path) -> Any:
     folder = root / "out" / "skills"
     if not folder.exists():
         return None
-    read_skills(folder)
+    assert not [*changes(folder)]
     written = [path for path in folder.rglob("*") if path.is_file() and ".draft" not in str(path)]
     return {str(path.relative_to(folder)): path.read_bytes() for path in written}
 
@@ -325,12 +324,6 @@ SCENARIOS = {
         lambda root: [lambda: replaced(root)],
         lambda root: look(root / "bank"),
         lambda root: learn_more(root / "bank"),
-    ),
-    "install skills": appearing(
-        lambda root: install_skills(
-            read_skills(root / "out" / "skills"), root / "banks" / "bank", embedder=embedder()
-        ),
-        skills,
     ),
     "merge into": Scenario(
         two_banks,
