@@ -285,13 +285,13 @@ def consolidate(
     """Run a bank's pending maintenance: merge often-used chains, refresh insights."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
-    from deltamem_tui.memory.runs.learning import consolidate
+    from deltamem_tui.memory.runs.learning import LearningRun
     from deltamem_tui.memory.runs.questions import estimate_fusions
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     dry_run = model.dry_run
     opened = invocation.open(bank, write=not dry_run)
-    if not (extractor or model.model or due(opened)):  # then it does not matter who would write
+    if not due(opened):  # then it does not matter who would write
         return _fusions([], 0, [], Usage())
     manifest = opened.manifest
     chosen = extractor_for(invocation, manifest.domain, [manifest.method], extractor, model)
@@ -304,13 +304,13 @@ def consolidate(
     rows, errors, done = [], list[DeltaMemError](), 0
     with interruptible() as stop:
         try:
-            work = consolidate(opened, chosen, concurrency=concurrency, stopped=stop)
-            for found in work if due(opened) else ():
-                node, root = found.chain[-1].id, found.root.id if found.root else None
-                rows.append(_row(found.collection, node, found.reason, root))
-                done += found.done
-                if not found.done:
-                    errors.append(ExtractionError(found.reason, source=node))
+            with LearningRun(opened, chosen, concurrency=concurrency, stopped=stop) as run:
+                for found in run.consolidate():
+                    node, root = found.chain[-1].id, found.root.id if found.root else None
+                    rows.append(_row(found.collection, node, found.reason, root))
+                    done += found.done
+                    if not found.done:
+                        errors.append(ExtractionError(found.reason, source=node))
         except DeltaMemError as error:
             invocation.output.trace(error)
             errors.append(error)

@@ -48,9 +48,7 @@ class Asking:
     Until a first answer has come, and after a failure that concerns all, nothing is sent ahead: a
     refused key shows by one call. Threads are daemons because a server that hangs must hold up
     neither the end of a run nor that of the program.
-
-    Attributes:
-        usage: What models were paid; each payment is written to the bank's `usage.jsonl`.
+    `usage` is what models were paid.
     """
 
     def __init__(self, bank: Bank, count: int, stopped: Callable[[], bool]) -> None:
@@ -81,12 +79,15 @@ class Asking:
             window.extend(islice(left, self._count - len(window)))
             if not window:
                 return
-            self._ask_ahead(question for turn in window for question in _planned(turn, questions))
+            planned = deque[Question]()
+            for turn in window if self._trusted and self._count > 1 else ():
+                with suppress(DeltaMemError):  # its turn will report it
+                    planned.extend(questions(turn))
+            self._ask_ahead(planned)
             yield window.popleft()
 
-    def _ask_ahead(self, questions: Iterable[Question]) -> None:
+    def _ask_ahead(self, planned: deque[Question]) -> None:
         """Plan these questions and no others; one thread is kept for the present turn."""
-        planned = deque(questions) if self._trusted and self._count > 1 else deque[Question]()
         with self._lock:
             for key in self._used:
                 del self._sent[key]
@@ -150,11 +151,8 @@ class Asking:
     def close(self, cancel: Callable[[], object], grace: float = 0.0) -> None:
         """Ask nothing more, and wait up to `grace` seconds for calls that are under way.
 
-        `cancel` has them end without another try. Answers that come later still reach the response
-        cache, if the program goes on that long. A `KeyboardInterrupt` ends the wait and goes on.
-
-        Raises:
-            StorageError: The disk does not take what was paid for into `usage.jsonl`.
+        `cancel` has them end without another try. A `KeyboardInterrupt` ends the wait and goes on;
+        a StorageError says that the disk does not take what was paid for into `usage.jsonl`.
         """
         with self._lock:
             self._planned.clear()
@@ -186,12 +184,6 @@ class Asking:
         with self._lock:
             if self._trusted:
                 self._start()
-
-
-def _planned(turn: TurnT, questions: Callable[[TurnT], Iterable[Question]]) -> Iterable[Question]:
-    with suppress(DeltaMemError):  # its turn will report it
-        return questions(turn)
-    return ()
 
 
 def noting_writer(model: ModelExtractor, noted: list[Question]) -> FunctionWriter:

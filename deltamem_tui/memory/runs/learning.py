@@ -32,52 +32,15 @@ from deltamem_tui.memory.policies import Policy, as_admitted
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
 from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, noting_writer
 from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
-from deltamem_tui.memory.writers.extraction import Call, FailedCallError
+from deltamem_tui.memory.writers.extraction import FailedCallError
 from deltamem_tui.memory.writers.model import ModelExtractor
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
-    """An episode that could not be learnt. It stays waiting.
-
-    Attributes:
-        trajectory: The episode's id.
-        error: Why.
-        calls: The question to a language model that failed, if one was asked.
-    """
-
-    trajectory: str
-    error: DeltaMemError
-    calls: tuple[Call, ...] = ()
-
-    def record(self) -> dict[str, Any]:
-        """Return it as the journal has it, bounded in size."""
-        record = {
-            "trajectory": self.trajectory,
-            "reason": one_line(str(self.error), REASON_WIDTH),
-            "calls": [call.record() for call in self.calls],
-        }
-        return {key: value for key, value in record.items() if value}
-
-
-@dataclass(slots=True)
-class _Turn:
-    """An episode, what is embedded for it, and how the bank keeps it once that is known."""
-
-    trajectory: Trajectory
-    vectors: EmbeddingCache
-    stored: Trajectory | None = None
-
-
 class LearningRun:
-    """One run over episodes that wait, or over due maintenance; for one thread, closed at the end.
-
-    Attributes:
-        calibrated: The thresholds that the bank got before it learnt, because it had none.
-    """
+    """One run over waiting episodes or due maintenance; for one thread, closed at the end."""
 
     def __init__(
         self,
@@ -92,8 +55,7 @@ class LearningRun:
         """Prepare; nothing is asked or written yet.
 
         What is learnt is the same at any `concurrency`. `stopped` is asked between episodes and
-        while a model is waited for; the episode whose turn it is stays waiting then. `close` waits
-        up to `grace` seconds for calls that are under way.
+        while a model is waited for. `close` waits up to `grace` seconds for calls in flight.
         """
         self._bank, self._embedder = bank, embedder_of(bank, embedder)
         self._writer = writer_of(bank, extractor)
@@ -109,7 +71,8 @@ class LearningRun:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        """Ask nothing more; see `Asking.close`."""
+        self._asking.close(self._model.cancel if self._model else lambda: None, self._grace)
 
     @property
     def usage(self) -> Usage:
@@ -121,18 +84,11 @@ class LearningRun:
         """How many calls have no answer yet."""
         return self._asking.in_flight
 
-    def close(self) -> None:
-        """Ask nothing more; see `Asking.close`."""
-        self._asking.close(self._model.cancel if self._model else lambda: None, self._grace)
-
-    def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | Refusal]:
-        """Learn from episodes, in their order.
-
-        Args:
-            trajectories: Episodes whose outcomes are known. They are read a little ahead.
+    def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | DeltaMemError]:
+        """Learn from episodes whose outcomes are known, in their order; they are read a bit ahead.
 
         Yields:
-            Each episode's lesson, or why there is none. The last one if the run was stopped.
+            Each episode's lesson, or why it stays waiting; the error's source is its id.
 
         Raises:
             LanguageModelError: The model cannot be asked at all. What was learnt stays.
@@ -141,16 +97,19 @@ class LearningRun:
         if not self._stopped():
             self._bank.refresh()
             self.calibrated = set_first_thresholds(self._bank, self._embedder)
-        items = (_Turn(each, EmbeddingCache(self._embedder)) for each in trajectories)
-        for turn in self._asking.turns(items, self._questions):
+        turns = ((each, EmbeddingCache(self._embedder)) for each in trajectories)
+        for trajectory, vectors in self._asking.turns(turns, self._questions):
             self._bank.require_writable()  # before a model is paid for nothing
             try:
-                yield self._learnt(turn)
+                stored = as_stored(self._bank, trajectory)
+                yield learn_stored(self._bank, stored, self._writer, vectors)
             except StoppedError:
                 return
+            except (ExtractionError, VectorError, TrajectoryError) as error:
+                yield self._refused(trajectory.id, error)
 
     def consolidate(self) -> Iterator[MaintenanceResult]:
-        """Do all maintenance that is due; see `consolidate`."""
+        """Do all maintenance that is due, as to fuse chains, one commit each; raises as `learn`."""
         for task in self._asking.turns(engine.due(self._bank), self._questions_of_due):
             try:
                 result = engine.maintain(self._bank, task, self._writer, self._embedder)
@@ -159,6 +118,14 @@ class LearningRun:
             if result is not None:
                 yield result
 
+    def _questions(self, turn: tuple[Trajectory, Embedder]) -> list[Question]:
+        """Return what the bank as it is makes an episode ask."""
+        noted: list[Question] = []
+        if self._model:
+            stored, writer = as_stored(self._bank, turn[0]), noting_writer(self._model, noted)
+            method_of(self._bank).plan(self._bank, stored, writer, turn[1])
+        return noted
+
     def _questions_of_due(self, task: Due) -> list[Question]:
         noted: list[Question] = []
         if self._model:
@@ -166,30 +133,17 @@ class LearningRun:
             method_of(self._bank).maintain(self._bank, task, writer, self._embedder)
         return noted
 
-    def _questions(self, turn: _Turn) -> list[Question]:
-        """Return what the bank as it is makes an episode ask."""
-        noted: list[Question] = []
-        if self._model:
-            self._bank.refresh()
-            writer = noting_writer(self._model, noted)
-            method_of(self._bank).plan(self._bank, self._stored(turn), writer, turn.vectors)
-        return noted
-
-    def _learnt(self, turn: _Turn) -> LearnResult | Refusal:
-        try:
-            return learn_stored(self._bank, self._stored(turn), self._writer, turn.vectors)
-        except (ExtractionError, VectorError, TrajectoryError) as error:
-            calls = (error.call,) if isinstance(error, FailedCallError) else ()
-            refusal = Refusal(turn.trajectory.id, error, calls)
+    def _refused(self, trajectory: str, error: DeltaMemError) -> DeltaMemError:
+        """Note in the journal why an episode stays waiting."""
+        detail: dict[str, Any] = {"trajectory": trajectory}
+        detail["reason"] = one_line(str(error), REASON_WIDTH)
+        if isinstance(error, FailedCallError):
+            detail["calls"] = [error.call.record()]
         with self._bank.writing() as batch:
-            if self._bank.episodes.state(refusal.trajectory) is not None:
-                batch.log("refuse", refusal.record())
-        return refusal
-
-    def _stored(self, turn: _Turn) -> Trajectory:
-        if turn.stored is None:
-            turn.stored = as_stored(self._bank, turn.trajectory)
-        return turn.stored
+            if self._bank.episodes.state(trajectory) is not None:
+                batch.log("refuse", detail)
+        error.source = trajectory
+        return error
 
 
 @dataclass(slots=True)
@@ -228,10 +182,7 @@ class Candidates:
 
 
 def candidates(bank: Bank, policy: Policy | None = None, limit: int | None = None) -> Candidates:
-    """Return the episodes to learn from.
-
-    These are the first `limit` of those whose outcome the policy admits, by default the bank's.
-    """
+    """Return the first `limit` episodes whose outcome the policy, by default the bank's, admits."""
     policy = policy or settings_of(bank).admission
     known: list[Trajectory] = []
     broken: list[BankCorruptError] = []
@@ -257,8 +208,7 @@ def learn_episodes(
 ) -> LearningReport:
     """Learn from episodes, one commit each, whatever is wrong with some of them.
 
-    `advance` is called after each episode with what the run took so far. A `KeyboardInterrupt`
-    ends the wait for calls in flight.
+    `advance` is called after each episode with what the run took so far.
     """
     report = LearningReport()
     if not episodes:
@@ -267,9 +217,8 @@ def learn_episodes(
     try:
         with run:
             for outcome in run.learn(episodes):
-                if isinstance(outcome, Refusal):
-                    outcome.error.source = outcome.trajectory
-                    report.refusals.append(outcome.error)
+                if isinstance(outcome, DeltaMemError):
+                    report.refusals.append(outcome)
                 else:
                     report.lessons.append(outcome)
                 advance(run.usage)
@@ -277,30 +226,6 @@ def learn_episodes(
         report.failure = error
     report.usage, report.in_flight, report.calibrated = run.usage, run.in_flight, run.calibrated
     return report
-
-
-def consolidate(
-    bank: Bank,
-    extractor: Writer,
-    *,
-    embedder: Embedder | None = None,
-    concurrency: int = 1,
-    stopped: Callable[[], bool] = lambda: False,
-) -> Iterator[MaintenanceResult]:
-    """Do all maintenance that is due, as to fuse chains, one commit each.
-
-    `stopped` is asked between chains and while a model is waited for; the chain whose turn it is
-    stays due then.
-
-    Raises:
-        LanguageModelError: The model cannot be asked at all; what was committed before stays.
-        BankFrozenError: The bank is frozen.
-        StorageError: The disk refused; what was committed before stays.
-    """
-    with LearningRun(
-        bank, extractor, embedder=embedder, concurrency=concurrency, stopped=stopped
-    ) as run:
-        yield from run.consolidate()
 
 
 def view_learning(
@@ -314,21 +239,17 @@ def view_learning(
 ) -> ReportView:
     """Show what learning from the waiting episodes came to, or would take.
 
-    Of a dry run, `found` has the usage alone. `titles` has what each collection is called, and
-    `not_admitted` counts the episodes that the policy kept out.
+    Of a dry run, `found` has the usage alone. `titles` has what each collection is called.
     """
     new = [lesson for lesson in found.lessons if lesson.new]
     nodes = Counter(dict.fromkeys(titles, 0))
     for lesson in new:
         nodes.update(lesson.written)
-    record = {
+    record: dict[str, Any] = {
         "learned": len(new),
         "skipped": sum(not lesson.written for lesson in new),
         "learned_elsewhere": len(found.lessons) - len(new),
         "nodes_written": dict(nodes),
-        "consolidated": sum(
-            taught.consolidated is not None for each in new for taught in each.trees.values()
-        ),
         "would_learn": episodes if dry_run else 0,
         "waiting": waiting,
         "not_admitted": not_admitted,
@@ -339,7 +260,10 @@ def view_learning(
             for each in found.calibrated
         },
     }
-    facts: dict[str, Value] = {"would learn": episodes} if dry_run else _facts(record, titles)
+    facts: dict[str, Value] = {"would learn": episodes}
+    if not dry_run:
+        facts = {"episodes learnt": len(new), "of these, nothing new to write": record["skipped"]}
+        facts |= {f"nodes written, {titles.get(name, name)}": n for name, n in nodes.items()}
     facts["episodes waiting"] = waiting
     asked = bool(found.usage.calls or found.usage.cached)
     facts |= usage_facts(found.usage) if asked else {}
@@ -350,20 +274,6 @@ def view_learning(
             ReportNote("nothing was " + (nothing if asked else "written; the rules are free"))
         )
     return ReportView(record, facts, notes=notes, summary=_summary(found, nodes.total(), waiting))
-
-
-def _facts(record: Mapping[str, Any], titles: Mapping[str, str]) -> dict[str, Value]:
-    optional = {
-        "learnt by another process meanwhile": record["learned_elsewhere"],
-        "chains consolidated": record["consolidated"],
-    }
-    nodes = record["nodes_written"]
-    return {
-        "episodes learnt": record["learned"],
-        "of these, nothing new to write": record["skipped"],
-        **{f"nodes written, {titles.get(name, name)}": count for name, count in nodes.items()},
-        **{name: count for name, count in optional.items() if count},
-    }
 
 
 def _notes(found: LearningReport, episodes: int, not_admitted: int) -> Iterator[ReportNote]:
@@ -383,14 +293,11 @@ def _notes(found: LearningReport, episodes: int, not_admitted: int) -> Iterator[
 
 
 def _summary(found: LearningReport, nodes: int, waiting: int) -> str:
-    usage, price = found.usage, "by rules, no cost"
-    if usage.calls or usage.cached:
-        calls = f"{counted(usage.calls, 'call')}, {usage.cached:,} cached"
-        price = f"for {cost_text(usage)} ({calls})"
-    parts = [
-        f"learnt {counted(len(found.lessons), 'episode')} {price}: {counted(nodes, 'node')}",
-        f"{waiting:,} waiting",
-    ]
+    usage, learnt = found.usage, counted(len(found.lessons), "episode")
+    calls = f"{counted(usage.calls, 'call')}, {usage.cached:,} cached"
+    asked = usage.calls or usage.cached
+    price = f"for {cost_text(usage)} ({calls})" if asked else "by rules, no cost"
+    parts = [f"learnt {learnt} {price}: {counted(nodes, 'node')}", f"{waiting:,} waiting"]
     if found.in_flight:
         parts.append(f"{found.in_flight:,} in flight, which may be paid for")
     if found.refusals:

@@ -1,13 +1,10 @@
 """What models would be asked: estimated, or written down for a batch service.
 
 An estimate learns every episode into a copy of the bank that is thrown away. Where the response
-cache has no answer, the rules write what the model would: other words, and they skip other
-episodes, so the chains that later prompts show are only like the real ones.
+cache has no answer, the rules write instead, so later prompts are only like the real ones.
 
 In each round of a batch the bank learns from every episode whose questions are answered, and what
-the others ask of the bank as it then is is written down. Later prompts show what earlier answers
-said, so it takes rounds. The bank is what asking directly gives for the episodes in the order in
-which they were learnt.
+the others ask of the bank as it then is is written down: later prompts show earlier answers.
 """
 
 from __future__ import annotations
@@ -57,7 +54,6 @@ Questions = Sequence[tuple[ChatRequest, Payment]]
 # What one of these episodes teaches changes what the others of its kind ask.
 _MOST_ALIKE = 4
 _LIMITS = LogLimits(record_bytes=8_000_000, nesting=100)
-_MOST_ERRORS = 1_000
 
 
 class _Counter:
@@ -97,15 +93,7 @@ def estimate_learning(
 ) -> Usage:
     """Estimate what learning from episodes will take. Nothing is sent, the bank stays as it is.
 
-    The extractor's client has a budget of `NOTHING`. `advance` is called after each episode; once
-    `stopped` returns True, the estimate is of those so far.
-
-    Returns:
-        Calls to be made with their tokens and cost, and answers that the cache has already.
-
-    Raises:
-        LanguageModelError: The extractor's model cannot be asked at all.
-        StorageError: There is no room for the copy.
+    The extractor's client has a budget of `NOTHING`. Once `stopped`, it is of those so far.
     """
     counter = _Counter(bank, extractor)
     with tempfile.TemporaryDirectory(prefix="deltamem-estimate-") as folder:
@@ -136,7 +124,7 @@ class AnswersReport:
         taken: How many answers are in the cache now that were not.
         before: How many were there before.
         usage: What the taken ones took.
-        errors: Why others were left out: the first thousand.
+        errors: Why others were left out.
     """
 
     taken: int = 0
@@ -153,14 +141,9 @@ def take_answers(
 ) -> AnswersReport:
     """Take the results of a batch into the response cache, and put each on the bank's bill.
 
-    A result that is an error, not of its form, or of a question that was not asked for this bank
-    is left out and reported with its file and line.
-
-    Raises:
-        TrajectoryError: A file cannot be opened.
-        StorageError: The disk refused; what was taken before stays.
+    One that is no answer to a question of this bank is reported with its file and line.
     """
-    report, left_out = AnswersReport(), 0
+    report = AnswersReport()
     for path in paths:
         for record in Log(path.name, path, _LIMITS).records():
             advance()
@@ -169,12 +152,8 @@ def take_answers(
                     raise record
                 _take(bank, batch, record.value, report)
             except (AnswerError, RecordError) as error:
-                left_out += 1
                 where = {"source": path.name, "position": record.position}
-                if len(report.errors) < _MOST_ERRORS:
-                    report.errors.append(AnswerError(error.message, **where, hint=error.hint))
-    if more := left_out - len(report.errors):
-        report.errors.append(AnswerError(f"{more:,} more results were left out"))
+                report.errors.append(AnswerError(error.message, **where, hint=error.hint))
     return report
 
 
@@ -204,19 +183,14 @@ class _Noted:
 
     def __init__(self, batch: BatchCaller) -> None:
         self.found: dict[str, tuple[ChatRequest, Payment]] = {}
-        self._batch = batch
-        self._payment: Payment | None = None
-
-    def paid(self, payment: Payment) -> None:
-        """Remember what the bill says of the answer that the extractor speaks of."""
-        self._payment = payment
+        self._batch, self._payments = batch, list[Payment]()
+        self.paid = self._payments.append
 
     def note(self) -> None:
-        """Note the question that the batch was asked last."""
+        """Note the question that the batch was asked last, with its entry for the bill."""
         if (request := self._batch.noted) is not None:
             request.on_answer(Usage())  # so that the extractor speaks of this one
-            if self._payment is not None:
-                self.found[request.key] = request, self._payment
+            self.found[request.key] = request, self._payments[-1]
 
 
 def learn_round(
@@ -232,9 +206,6 @@ def learn_round(
 
     Returns:
         What was learnt, and each question of the others once.
-
-    Raises:
-        LanguageModelError: The model cannot be asked at all.
     """
     method, embedder, noted = method_of(bank), embedder_of(bank), _Noted(batch)
     model, alike = extractor.of_method(method).paying(noted.paid), Counter[object]()
@@ -286,12 +257,7 @@ def judging_questions(
 
 
 def write_requests(path: Path, batch: BatchCaller, asked: Questions) -> None:
-    """Write questions as requests of a batch: a file that appears whole, over an earlier one.
-
-    Raises:
-        BankExistsError: Something other than a file is there.
-        StorageError: The disk refused.
-    """
+    """Write questions as requests of a batch: a file that appears whole, over an earlier one."""
     for request, payment in asked:  # before anyone can send them
         batch.remember(request, payment.record())
     with files.new_file(path, replace=True) as draft:
@@ -307,17 +273,13 @@ def with_batch(view: ReportView, path: Path, asked: int, taken: AnswersReport) -
         "answers_before": taken.before,
         "usage": asdict(taken.usage),
     }
-    facts = {"answers taken": taken.taken, "questions asked": asked}
     note = ReportNote("every question is answered")
     if asked:
         hint = "have them answered, and run this again with `--answers RESULTS`"
         note = ReportNote(f"{counted(asked, 'question waits', 'questions wait')} in {path}", hint)
-    if taken.before:
-        was = counted(taken.before, "answer was", "answers were")
-        note = ReportNote(f"{was} here before and cost nothing; {note.text}", note.hint)
     return replace(
         view,
         record={**view.record, "batch": record},
-        facts={**view.facts, **facts},
+        facts={**view.facts, "answers taken": taken.taken, "questions asked": asked},
         notes=[*view.notes, note],
     )

@@ -18,7 +18,7 @@ from deltamem_tui.memory.cdmem.definition import (
 )
 from deltamem_tui.memory.cdmem.definition import TASKS as SHORT
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.runs.learning import consolidate
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.vectors.search import embedder_of
 from tests.memory.cdmem.support import ROOMS, TASKS, EchoWriter, episode, new_bank
 from tests.memory.writers.model.learning import learnt_files
@@ -57,7 +57,8 @@ def test_a_batch_that_came_to_nothing_stays_due(bank: Bank, tmp_path: Path) -> N
     assert len(bank.tree(SHORT)) > 20
     due = engine.due(bank)
     assert {each.collection for each in due} == {SHORT, ENVIRONMENTS}
-    assert [each.root for each in consolidate(bank, broken)] == [None] * len(due)
+    with LearningRun(bank, broken) as run:
+        assert [each.root for each in run.consolidate()] == [None] * len(due)
     writer = EchoWriter()
     for _ in due:  # a process may end after any of them
         bank = Bank.open(bank.path)

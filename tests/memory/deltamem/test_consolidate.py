@@ -16,7 +16,7 @@ from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.plan import MaintenanceResult
-from deltamem_tui.memory.runs.learning import consolidate
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.extraction import Extraction
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, teach
@@ -42,7 +42,8 @@ def set_k_cons(bank: Bank, k_cons: int | None) -> None:
 
 
 def fuse(bank: Bank, extractor: EchoExtractor | None = None) -> list[MaintenanceResult]:
-    return list(consolidate(bank, extractor or EchoExtractor(), embedder=ChosenEmbedder()))
+    with LearningRun(bank, extractor or EchoExtractor(), embedder=ChosenEmbedder()) as run:
+        return list(run.consolidate())
 
 
 def due_nodes(bank: Bank) -> list[tuple[str, Node]]:

@@ -10,7 +10,7 @@ from deltamem_tui.memory.cdmem.definition import TASK_INSIGHTS
 from deltamem_tui.memory.engine import due, learn
 from deltamem_tui.memory.episodes.outcomes import give_outcome, known_episode
 from deltamem_tui.memory.flat.definitions import WORKFLOWS
-from deltamem_tui.memory.runs.learning import consolidate
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.writers.writer import Writer
 from tests.memory.cdmem import support as cdmem
 from tests.memory.flat import awm
@@ -51,7 +51,7 @@ def test_insights_are_made_anew_from_what_is_left(tmp_path: Path) -> None:
     overturn(bank, tries[0].id, writer)
     assert [each.collection for each in due(bank)] == ["short"]
     writer.batches.clear()
-    for _ in consolidate(bank, writer):
+    for _ in LearningRun(bank, writer).consolidate():
         pass
     ((_, batch, insights),) = writer.batches
     assert batch == tuple(f"go {cdmem.words(each)}" for each in tries[1:])

@@ -21,9 +21,6 @@ def test_lessons_are_counted_by_what_they_came_to() -> None:
     counts = [view.record[key] for key in ("learned", "skipped", "learned_elsewhere")]
     assert counts == [2, 2, 1]
     assert view.facts["episodes learnt"] == 2
-    assert view.facts["learnt by another process meanwhile"] == 1
-    nothing = view_learning(LearningReport(), episodes=3, waiting=0)
-    assert "learnt by another process meanwhile" not in nothing.facts
 
 
 def test_what_went_wrong_and_what_it_cost_is_in_the_summary() -> None:

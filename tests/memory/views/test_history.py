@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.runs.learning import LearningRun, Refusal
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
@@ -54,7 +54,7 @@ def test_a_refusal_is_bounded_kept_once_and_cleared_by_success(tmp_path: Path) -
     for _ in range(2):
         with LearningRun(bank, Stubborn(), embedder=ChosenEmbedder()) as run:
             (refusal,) = run.learn([waiting])
-        assert isinstance(refusal, Refusal)
+        assert isinstance(refusal, ExtractionError)
     (refused,) = history(bank).refused
     assert refused.trajectory == waiting.id
     assert refused.reason.startswith("will not xxx")

@@ -8,12 +8,13 @@ from typing import Any
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.plan import LearnResult
-from deltamem_tui.memory.runs.learning import LearningRun, Refusal
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Trajectory
 from tests.llm.server import ModelServer
@@ -34,7 +35,7 @@ def bank_with(
 
 def run_over(
     bank: Bank, server: ModelServer, concurrency: int = 1, **more: Any
-) -> tuple[list[LearnResult | Refusal], LearningRun]:
+) -> tuple[list[LearnResult | DeltaMemError], LearningRun]:
     """Learn all that waits, and give back what the run said."""
     of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
     extractor = ModelExtractor(client(server, **more), bank.manifest.domain)
@@ -62,5 +63,5 @@ def payments(bank: Bank) -> list[Any]:
     return [record for record in usage_log.records(bank.path) if record["calls"]]
 
 
-def lessons_of(outcomes: Sequence[LearnResult | Refusal]) -> list[LearnResult]:
+def lessons_of(outcomes: Sequence[LearnResult | DeltaMemError]) -> list[LearnResult]:
     return [each for each in outcomes if isinstance(each, LearnResult)]

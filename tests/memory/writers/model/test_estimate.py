@@ -16,7 +16,7 @@ from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.method import change_settings
-from deltamem_tui.memory.runs.learning import consolidate
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.runs.questions import estimate_fusions, estimate_learning
 from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
@@ -112,9 +112,8 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     )
     assert server.requests == []
     asking = ModelExtractor(client(server))
-    fusing = consolidate(bank, asking, concurrency=4)
-    fusions = [next(fusing)]
-    fusions += fusing
+    with LearningRun(bank, asking, concurrency=4) as run:
+        fusions = list(run.consolidate())
     assert [fusion.root is not None for fusion in fusions] == [True] * len(chains)
     assert estimate.prompt_tokens == pytest.approx(asking.usage.prompt_tokens, rel=0.01)
     for fusion in fusions:

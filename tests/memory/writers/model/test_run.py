@@ -28,7 +28,7 @@ from deltamem_tui.llm.cost import Budget, Price, Usage
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.plan import LearnResult
-from deltamem_tui.memory.runs.learning import LearningRun, Refusal
+from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.server import ModelServer, Reply, Request, serving
@@ -125,14 +125,14 @@ def test_an_episode_that_fails_for_good_waits_with_its_reason(
     server.replies = replies
     bank = bank_with(tmp_path / "bank", episodes)
     outcomes, _ = run_over(bank, server, concurrency=concurrency)
-    (refusal,) = [each for each in outcomes if isinstance(each, Refusal)]
+    (refusal,) = [each for each in outcomes if isinstance(each, DeltaMemError)]
     assert outcomes.index(refusal) == 2
-    assert refusal.trajectory == stubborn.id
-    assert isinstance(refusal.error, ExtractionError)
+    assert refusal.source == stubborn.id
+    assert isinstance(refusal, ExtractionError)
     assert bank.episodes.waiting() == [stubborn.id]
     (refused,) = history(bank).refused
     assert refused.trajectory == stubborn.id
-    assert refused.reason in str(refusal.error) or "policy" in refused.reason
+    assert refused.reason in str(refusal) or "policy" in refused.reason
     detail = dict(told(bank))["refuse"]
     assert detail["calls"][0]["attempts"] == (3 if reply.status == 200 else 1)
     asked = [each for each in payments(bank) if each["episode"] == stubborn.id]
@@ -295,7 +295,7 @@ def test_a_limit_on_cost_is_never_passed(
     bank = bank_with(tmp_path / "bank", generated(40))
     most = 0.02
     extractor = ModelExtractor(client(server, price=PRICE, budget=Budget(most), answer_tokens=500))
-    learnt: list[LearnResult | Refusal] = []
+    learnt: list[LearnResult | DeltaMemError] = []
     with LearningRun(bank, extractor, concurrency=concurrency) as run:
         with pytest.raises(BudgetError, match="what is finished is kept"):
             learnt += run.learn(waiting(bank))
