@@ -98,8 +98,8 @@ class TreeQuestion:
         vector: The same, embedded. float32 [dimensions], of unit length.
         kind: Its trigger as the rules would write it, without and with its names, embedded.
             float32 [2, dimensions]; None if its kind is not looked for, or not understood.
-        exact: Whether only nodes of this very text are recalled: a scene of real work is known by
-            its text, not by its likeness.
+        exact: Whether what was written of another text is left out, however alike: a scene of real
+            work is known by its text.
     """
 
     text: str
@@ -194,9 +194,8 @@ def recall_tree(
     if not is_known:
         recalled = [each for each in candidates[:1] if each.score >= tau]
     if question.exact:
-        recalled = [
-            each for each in recalled if each.node.payload["activation_condition"] == question.text
-        ]
+        triggers = [each.node.payload["activation_condition"] for each in recalled]
+        recalled = [] if any(is_signed(t) and t != question.text for t in triggers) else recalled
     nodes = (node for each in recalled for node in tree.chain(each.node.id))
     if recalled and _by_kind(tree.name, numbers) and all(each.label == "failure" for each in nodes):
         best = ranked(tree, question.vector, weighting, BEHIND_EVERY_SUCCESS, 1)

@@ -264,7 +264,7 @@ def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
     """Return the acts that are about what the last one is about, or about what those are."""
     names = [_names(act) for act in acts]
     counts = Counter(name for own in names for name in own)
-    common = {name for name, count in counts.items() if count > _COMMON * len(acts)}
+    common = {name for name, count in counts.items() if count > _COMMON * len(acts)} - names[-1]
     wanted: set[str] = set()
     kept: list[Act] = []
     for act, all_names in zip(reversed(acts), reversed(names), strict=True):
