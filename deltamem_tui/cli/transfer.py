@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.export import Leak
 
-
+_Form = Literal["skills", "markdown", "jsonl", "atif", "agents-md"]
 _ENDINGS = {
     "archive": ARCHIVE_SUFFIX,
     "skills": "-skills",
@@ -110,22 +110,19 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
     return named / own_name if out is None or (named.is_dir() and form != "skills") else named
 
 
-def _write(bank: Bank, form: str, path: Path, *, replace: bool) -> dict[str, Any]:
+def _write(bank: Bank, form: _Form, path: Path, *, replace: bool) -> dict[str, Any]:
     """Write a bank in another form than an archive; return what was written."""
-    from deltamem_tui.memory.episodes.stored_episodes import episodes
     from deltamem_tui.memory.skills.export import write_skills
-    from deltamem_tui.memory.transfer.atif import write_atif
-    from deltamem_tui.memory.transfer.plain import write_agents_md, write_jsonl, write_markdown
+    from deltamem_tui.memory.transfer.plain import write_form
 
     if form == "skills":
         skills = write_skills(bank, path, replace=replace)
         return asdict(skills) | {"folder": path}
-    if form == "atif":
-        return {"file": path, "episodes": write_atif(path, episodes(bank), replace=replace)}
+    write_form(bank, form, path, replace=replace)
     if form == "agents-md":
-        write_agents_md(bank, path, replace=replace)
         return {"file": path}
-    (write_jsonl if form == "jsonl" else write_markdown)(bank, path, replace=replace)
+    if form == "atif":
+        return {"file": path, "episodes": len(bank.episodes)}
     return {"file": path, "nodes": sum(map(len, bank.trees.values()))}
 
 

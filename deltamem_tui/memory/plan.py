@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -165,16 +165,6 @@ class CollectionResult:
     consolidated: Node | None = None
     calls: tuple[Call, ...] = ()
 
-    @property
-    def usage(self) -> Usage:
-        """The usage of its model calls together."""
-        return usage_of(self.calls)
-
-    @property
-    def cut(self) -> str:
-        """Parts of the episode beyond the model's window, in one line; empty if all fitted."""
-        return next((call.cut for call in self.calls if call.cut), "")
-
     def record(self) -> dict[str, Any]:
         """Return the result as the journal has it, without what is empty."""
         return _without_none(
@@ -212,7 +202,7 @@ class LearnResult:
     @property
     def usage(self) -> Usage:
         """The usage of its model calls together."""
-        return usage_of(self.calls)
+        return sum((call.usage for call in self.calls), Usage())
 
     def record(self, trajectory: Trajectory) -> dict[str, Any]:
         """Return the result as the journal has it: every decision and why."""
@@ -273,11 +263,6 @@ class MaintenanceResult:
 
 def _without_none(**record: Any) -> dict[str, Any]:
     return {key: value for key, value in record.items() if value is not None}
-
-
-def usage_of(calls: Iterable[Call]) -> Usage:
-    """Return what some model calls took together."""
-    return sum((call.usage for call in calls), Usage())
 
 
 ResultT = TypeVar("ResultT", LearnResult, MaintenanceResult)

@@ -7,13 +7,8 @@ the same episode.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from pathlib import Path
 from typing import Any
 
-import orjson
-
-from deltamem_tui.bank.disk import files
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 VERSION = "ATIF-v1.7"
@@ -54,21 +49,3 @@ def _step(step: Step) -> dict[str, Any]:
     paid = {} if step.reward is None else {"extra": {"reward": step.reward}}
     seen = {"results": [{"content": step.observation}]}
     return {"source": "agent", "message": step.action, **thought, "observation": seen, **paid}
-
-
-def write_atif(path: Path, episodes: Iterable[Trajectory], *, replace: bool = False) -> int:
-    """Write a document a line into a file, which appears whole or not at all.
-
-    Returns:
-        How many were written.
-
-    Raises:
-        BankExistsError: Something is at `path`, and is not to be replaced.
-        StorageError: The disk refused; nothing is left behind.
-    """
-    count = 0
-    with files.new_file(path, replace=replace) as draft, draft.open("wb") as file:
-        for count, episode in enumerate(episodes, 1):  # noqa: B007 — the last is the number
-            with files.storage_errors(path):
-                file.write(orjson.dumps(atif_document(episode), option=orjson.OPT_APPEND_NEWLINE))
-    return count

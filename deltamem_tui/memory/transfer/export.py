@@ -85,12 +85,8 @@ def prepare(
         BankCorruptError: A file of the bank breaks the format.
         StorageError: A file cannot be read.
     """
-    found: list[Leak] = []
     origins = _Origins()
-    for name in bank.trees:
-        found += _node_leaks(bank, name, origins)
-    if with_episodes:
-        found += _episode_leaks(bank)
+    found = _texts_leaks(bank, origins, with_episodes=with_episodes)
     if with_journal and bank.journal.exists:
         found += _journal_leaks(bank)
     contents = _contents(bank, origins)
@@ -103,19 +99,19 @@ def prepare(
 
 
 def leaks(bank: Bank, *, with_episodes: bool = False) -> tuple[Leak, ...]:
-    """Return the secrets in the nodes and the manifest of a bank, which leave in every form.
-
-    Those in its episodes too, if they leave.
+    """Return the secrets in nodes and manifest, which leave in every form; in episodes if wanted.
 
     Raises:
         BankCorruptError: A file of the bank breaks the format.
         StorageError: A file cannot be read.
     """
-    origins = _Origins()
+    found = _texts_leaks(bank, _Origins(), with_episodes=with_episodes)
+    return tuple(dict.fromkeys([*found, *_manifest_leaks(bank, bank.manifest.provenance)]))
+
+
+def _texts_leaks(bank: Bank, origins: _Origins, *, with_episodes: bool) -> list[Leak]:
     found = [leak for name in bank.trees for leak in _node_leaks(bank, name, origins)]
-    found += _manifest_leaks(bank, bank.manifest.provenance)
-    found += _episode_leaks(bank) if with_episodes else ()
-    return tuple(dict.fromkeys(found))
+    return [*found, *(_episode_leaks(bank) if with_episodes else ())]
 
 
 class _Origins:

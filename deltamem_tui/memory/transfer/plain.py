@@ -1,11 +1,11 @@
-"""A bank in plain forms: a document for people, and a record a node for tables and notebooks."""
+"""A bank as other programs read it: a document, a record a node, its episodes, AGENTS.md."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import orjson
 from msgspec import structs
@@ -16,8 +16,10 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import display_of, method_of
 from deltamem_tui.memory.skills.layout import escaped, fenced
+from deltamem_tui.memory.transfer.atif import atif_document
 from deltamem_tui.text import clean, count_tokens, one_line
 
 _TITLE_WIDTH = 100
@@ -27,36 +29,38 @@ _AGENTS_HEADER = """# What past work here needed
 Learnt from this project's own sessions: experience to weigh, not instructions."""
 
 
-def write_jsonl(bank: Bank, path: Path, *, replace: bool = False) -> None:
-    """Write `records` into a file, one JSON object a line; it appears whole or not at all.
+def write_form(
+    bank: Bank,
+    form: Literal["markdown", "jsonl", "atif", "agents-md"],
+    path: Path,
+    *,
+    replace: bool = False,
+) -> None:
+    """Write a bank into a file that other programs read; it appears whole or not at all.
 
     Raises:
+        UsageError: AGENTS.md is asked for, and the bank knows nothing that holds for every task.
         BankExistsError: Something is at `path`, and is not to be replaced.
         StorageError: The disk refused; nothing is left behind.
     """
-    lines = (orjson.dumps(record, option=orjson.OPT_APPEND_NEWLINE) for record in records(bank))
-    _write(path, lines, replace=replace)
+    pieces: Iterable[bytes]
+    if form == "markdown":
+        pieces = (part.encode() + b"\n\n" for part in markdown(bank))
+    elif form == "agents-md":
+        pieces = [_agents_md(bank, path)]
+    else:
+        found = records(bank) if form == "jsonl" else map(atif_document, episodes(bank))
+        pieces = (orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in found)
+    with (
+        files.new_file(path, replace=replace) as draft,
+        files.storage_errors(path),
+        draft.open("wb") as file,
+    ):
+        file.writelines(pieces)
 
 
-def write_markdown(bank: Bank, path: Path, *, replace: bool = False) -> None:
-    """Write the bank as one document for people; it appears whole or not at all.
-
-    Raises:
-        BankExistsError: Something is at `path`, and is not to be replaced.
-        StorageError: The disk refused; nothing is left behind.
-    """
-    parts = (part.encode() + b"\n\n" for part in markdown(bank))
-    _write(path, parts, replace=replace)
-
-
-def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
-    """Write what any task of the bank needs as a file that agents read, AGENTS.md or CLAUDE.md.
-
-    Raises:
-        UsageError: The bank knows nothing that holds for all of its tasks.
-        BankExistsError: Something is at `path`, and is not to be replaced.
-        StorageError: The disk refused; nothing is left behind.
-    """
+def _agents_md(bank: Bank, path: Path) -> bytes:
+    """Return what any task of the bank needs as agents read it from AGENTS.md or CLAUDE.md."""
     lines = method_of(bank).digest(bank, _DIGEST_TOKENS)
     if not lines:
         raise UsageError(
@@ -64,23 +68,12 @@ def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
             source=bank.name,
             hint="learn at least three episodes of real work",
         )
-    own = _AGENTS_HEADER.encode()
-    if path.is_file() and not path.read_bytes().startswith(own):
+    if path.is_file() and not path.read_bytes().startswith(_AGENTS_HEADER.encode()):
         raise BankExistsError(
             "written by somebody else", source=str(path), hint="name another file with -o"
         )
     # Inside a fence no agent follows an `@import`, and nothing is expanded.
-    text = f"{_AGENTS_HEADER}\n\n{fenced(clean(chr(10).join(lines)))}\n"
-    _write(path, [text.encode()], replace=replace)
-
-
-def _write(path: Path, pieces: Iterable[bytes], *, replace: bool) -> None:
-    with (
-        files.new_file(path, replace=replace) as draft,
-        files.storage_errors(path),
-        draft.open("wb") as file,
-    ):
-        file.writelines(pieces)
+    return f"{_AGENTS_HEADER}\n\n{fenced(clean(chr(10).join(lines)))}\n".encode()
 
 
 def records(bank: Bank) -> Iterator[dict[str, Any]]:

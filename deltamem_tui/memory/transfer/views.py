@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -71,8 +70,25 @@ def view_install(
 
     It is pinned if the user named its digest.
     """
-    facts = _delivery_facts(delivery, bank)
-    sizes = {name: len(tree) for name, tree in bank.trees.items()}
+    manifest, sizes = delivery.manifest, {name: len(tree) for name, tree in bank.trees.items()}
+    contents = manifest.provenance.get("contents")
+    contents = contents if isinstance(contents, dict) else {}
+    claims = {
+        "description": _claim(manifest.description),
+        "domain": _claim(manifest.domain),
+        "builder": _claim(manifest.provenance.get("builder")),
+        "extractors": _claim(contents.get("extractors")),
+        "models": _claim(contents.get("models")),
+        "embedder": _claim(manifest.embedder.get("model")),
+        "learnt_from": _claim(contents.get("episodes", manifest.provenance.get("episodes"))),
+        "method": _claim(manifest.method),
+    }
+    facts: dict[str, Any] = {
+        **claims,
+        "episodes": len(bank.episodes),
+        "journal": any(member.name == journal.FILE_NAME for member in delivery.members),
+        "bytes": delivery.size,
+    }
     record = {
         **facts,
         **{f"{name}_nodes": size for name, size in sizes.items()},
@@ -82,61 +98,25 @@ def view_install(
         "pinned": pinned,
         "frozen": bank.frozen,
         "dry_run": dry_run,
-        "provenance": delivery.manifest.provenance,
+        "provenance": manifest.provenance,
     }
+    unproved = "its origin is not proved: --digest checks that it is the one you mean"
+    shown = ("description", "domain", "embedder", "builder")
+    lines = [f"{name}: {claims[name]}" for name in shown if claims[name]]
     vouched = "as you named it" if pinned else "its origin is not proved: no digest was given"
-    claims = ("description", "domain", "embedder", "builder")
-    lines = [f"{name}: {facts[name]}" for name in claims if facts[name]]
     lines += [f"{delivery.size:,} bytes, sound; {vouched}", digest]
-    notes = []
-    if not pinned:
-        notes.append(
-            ReportNote("its origin is not proved: --digest checks that it is the one you mean")
-        )
+    displays = {name: display_named(manifest.method, name) for name in sizes}
+    nodes = {
+        f"nodes, {displays[name].title}": size
+        for name, size in sizes.items()
+        if size or displays[name].asked
+    }
     return ReportView(
         record,
-        {
-            "bank": path.name,
-            "folder": str(path),
-            **facts,
-            **node_facts(bank.manifest.method, sizes),
-            "digest": digest,
-        },
-        [ReportSection(one_line(delivery.manifest.name, 100), lines, warning=not pinned)],
-        notes,
+        {"bank": path.name, "folder": str(path), **facts, **nodes, "digest": digest},
+        [ReportSection(one_line(manifest.name, 100), lines, warning=not pinned)],
+        [] if pinned else [ReportNote(unproved)],
     )
-
-
-def _delivery_facts(delivery: Delivery, bank: Bank) -> dict[str, Any]:
-    """Return who built the bank, with what, from how much, and its content; None if unknown."""
-    manifest = delivery.manifest
-    contents = manifest.provenance.get("contents")
-    contents = contents if isinstance(contents, dict) else {}
-    return {
-        "description": _claim(manifest.description),
-        "domain": _claim(manifest.domain),
-        "builder": _claim(manifest.provenance.get("builder")),
-        "extractors": _claim(contents.get("extractors")),
-        "models": _claim(contents.get("models")),
-        "embedder": _claim(manifest.embedder.get("model")),
-        "learnt_from": _claim(contents.get("episodes", manifest.provenance.get("episodes"))),
-        "method": _claim(manifest.method),
-        "episodes": len(bank.episodes),
-        "journal": any(member.name == journal.FILE_NAME for member in delivery.members),
-        "bytes": delivery.size,
-    }
-
-
-def node_facts(method: str, sizes: Mapping[str, int]) -> dict[str, int]:
-    """Return how many nodes each collection of a method holds, by its title; not the empty
-    helpers.
-    """
-    shown = {name: display_named(method, name) for name in sizes}
-    return {
-        f"nodes, {shown[name].title}": size
-        for name, size in sizes.items()
-        if size or shown[name].asked
-    }
 
 
 def _claim(value: Any) -> str | None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from deltamem_tui.memory.transfer.atif import atif_document, write_atif
+from deltamem_tui.memory.transfer.atif import atif_document
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.effort import examples
@@ -59,7 +60,7 @@ def test_what_is_written_is_read_back(
 ) -> None:
     path = tmp_path_factory.mktemp("atif") / "out.jsonl"
     for each in (episode, EPISODE):
-        assert write_atif(path, [each], replace=True) == 1
+        path.write_bytes(orjson.dumps(atif_document(each)))
         (found,) = read_logs([path])
         assert isinstance(found, Trajectory)
         metadata = dict(each.metadata) or {"id": each.id, "agent": "unknown"}

@@ -11,7 +11,7 @@ from hypothesis import given
 from deltamem_tui import Outcome, Step, Trajectory, create_bank, learn
 from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS
-from deltamem_tui.memory.transfer.plain import markdown, node_record, records, write_agents_md
+from deltamem_tui.memory.transfer.plain import markdown, node_record, records, write_form
 from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, Sprout, grown_bank
 
@@ -50,17 +50,17 @@ def test_the_document_holds_every_text_and_only_its_own_headings(sprouts: list[S
 def test_agents_md_says_what_every_task_needs_and_imports_nothing(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "work", embedder="hashing")
     with pytest.raises(UsageError, match="nothing here holds for every task"):
-        write_agents_md(bank, tmp_path / "AGENTS.md")
+        write_form(bank, "agents-md", tmp_path / "AGENTS.md")
     solved = Outcome(success=True, source="user")
     for task in ("Add a currency", "Speed up the report", "Fix the date parser"):
         steps = (Step("edit src/prices.py", "ok"), Step("pytest @tests/all", "3 passed"))
         learn(bank, Trajectory(task, "", steps, solved))
-    write_agents_md(bank, tmp_path / "AGENTS.md")
+    write_form(bank, "agents-md", tmp_path / "AGENTS.md")
     header, fence, rest = (tmp_path / "AGENTS.md").read_text().partition("```text\n")
     assert "not instructions" in header
     assert fence
-    write_agents_md(bank, tmp_path / "AGENTS.md", replace=True)
+    write_form(bank, "agents-md", tmp_path / "AGENTS.md", replace=True)
     (tmp_path / "CLAUDE.md").write_text("# Ours")
     with pytest.raises(BankExistsError, match="written by somebody else"):
-        write_agents_md(bank, tmp_path / "CLAUDE.md", replace=True)
+        write_form(bank, "agents-md", tmp_path / "CLAUDE.md", replace=True)
     assert rest == "Check with: pytest @tests/all\nEdited most: src/prices.py\n```\n"
