@@ -113,7 +113,7 @@ def asked(bank: Bank, episodes: Iterable[Trajectory], embedder: Embedder) -> dic
     learnt = refused = 0
     method = method_of(bank)
     with serving() as server:
-        client = Client("openai/loopback-model", server=Server(server.base, "none"))
+        client = Client("openai/loopback-model", server=Server(server.base))
         model = ModelExtractor(client, bank.manifest.domain, method=method.name)
         writer = LoopbackWriter(method, model, server)
         for episode in episodes:

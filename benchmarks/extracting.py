@@ -76,4 +76,4 @@ def _compared(folder: Path, server: ModelServer, episodes: Iterable[Trajectory])
 
 
 def _client(server: ModelServer) -> Client:
-    return Client("openai/loopback-model", server=Server(server.base, "none"))
+    return Client("openai/loopback-model", server=Server(server.base))

@@ -318,7 +318,7 @@ def consolidate(
             errors.append(InterruptionError("interrupted", hint="what was done before stays"))
     if stop and not errors:
         errors.append(InterruptionError("interrupted", hint="what was done before stays"))
-    usage = chosen.usage if isinstance(chosen, ModelExtractor) else Usage()
+    usage = chosen.client.usage if isinstance(chosen, ModelExtractor) else Usage()
     return _fusions(rows, done, errors, usage)
 
 

@@ -101,7 +101,7 @@ def _rules(name: str, wanted: ModelOptions) -> RulesExtractor:
 def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
     """Return where prompts are looked up; the names of the user's are checked."""
     from deltamem_tui.memory.method import prompt_uses
-    from deltamem_tui.memory.prompts.check import require_known_names
+    from deltamem_tui.memory.prompts.library import require_known_names
 
     settings = invocation.settings(prompts=prompts)
     folders = settings.prompt_folders()
@@ -118,17 +118,14 @@ def cache() -> Result:
     """
     from deltamem_tui.llm.cache import ResponseCache
 
-    info = ResponseCache().info()
-    models = {name or "unreadable": held for name, held in info.models.items()}
-    sizes = {"answers": info.answers, "bytes": info.bytes}
-    data = {"action": "info", "folder": info.folder, **sizes, "models": models}
+    kept = ResponseCache()
+    answers, size = kept.size()
+    data = {"action": "info", "folder": kept.folder, "answers": answers, "bytes": size}
 
     def view(page: Page) -> None:
-        page.facts({"folder": str(info.folder), **sizes})
-        if models:
-            page.table(("model", "answers"), list(models.items()))
+        page.facts({"folder": str(kept.folder), "answers": answers, "bytes": size})
 
-    return Result("cache", data, view=view, notes=[] if models else ["no answer is kept"])
+    return Result("cache", data, view=view, notes=[] if answers else ["no answer is kept"])
 
 
 def prompts(
@@ -151,7 +148,6 @@ def prompts(
             continue
         try:
             found = library.find(where, name, folders)
-            digest = library.digest(found, folders)
         except ConfigurationError as error:
             errors.append(error)
             continue
@@ -161,7 +157,7 @@ def prompts(
                 "prompt": name,
                 "file": f"{found.path.parent.name}/{found.path.name}",
                 "purpose": found.purpose,
-                "digest": digest,
+                "digest": found.digest,
                 "from": _origin(found.path),
                 "path": found.path,
             }
@@ -191,19 +187,18 @@ def prompt(
     folders = invocation.settings(prompts=prompts).prompt_folders()
     found = library.find(domain or "generic", name, folders)
     text = library.file_text(found.path)
-    included = [path for path in library.sources(found, folders) if path != found.path]
     data = {
         "domain": found.path.parent.name,
         "prompt": name,
-        "digest": library.digest(found, folders),
+        "digest": found.digest,
         "from": _origin(found.path),
         "path": found.path,
-        "includes": included,
+        "includes": found.includes,
         "text": text,
     }
     notes = [f"{one_line(str(found.path))}, {data['digest']}"]
-    if included:
-        notes.append(f"includes {', '.join(one_line(str(path)) for path in included)}")
+    if found.includes:
+        notes.append(f"includes {', '.join(one_line(str(path)) for path in found.includes)}")
     return Result("prompts", data, view=lambda page: page.text(text.rstrip("\n")), notes=notes)
 
 
@@ -214,7 +209,7 @@ def check(
 ) -> Result:
     """Check the prompt files of a folder, or all in use."""
     from deltamem_tui.memory.method import prompt_uses
-    from deltamem_tui.memory.prompts.check import files, flaws
+    from deltamem_tui.memory.prompts.library import files, flaws
 
     folders = invocation.settings(prompts=prompts).prompt_folders()
     if folder is not None:
@@ -249,12 +244,12 @@ def export(
 
     folder = folder.expanduser()
     shipped = paths.shipped_prompts_folder()
-    done = export(shipped, folder, names=names or [], domain=domain, replace=replace)
-    notes = [f"wrote {len(done.written)} files"]
-    if done.same:
-        notes[0] += f"; {len(done.same)} were there already"
+    written, same = export(shipped, folder, names=names or [], domain=domain, replace=replace)
+    notes = [f"wrote {len(written)} files"]
+    if same:
+        notes[0] += f"; {len(same)} were there already"
     notes.append(
         f"they count with `--prompts {one_line(str(folder))}`, or `prompts = …` in deltamem.toml; "
         "delete those that you leave as they are"
     )
-    return Result("prompts", {"written": done.written, "same": done.same}, notes=notes)
+    return Result("prompts", {"written": written, "same": same}, notes=notes)

@@ -33,10 +33,7 @@ Texts = Mapping[str, str]
 
 
 class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to ask again
-    """A fault of an answer, worded for its model. Never leaves this package.
-
-    `usable` is what the answer is read as if asking again does not mend it, if anything.
-    """
+    """A fault of an answer, worded for its model; `usable` is taken if asking again is no help."""
 
     def __init__(self, reason: str, usable: object = None) -> None:
         super().__init__(reason)
@@ -45,10 +42,7 @@ class UnusableAnswer(Exception):  # noqa: N818 - not a failure: the reason to as
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One text of the object that is asked for; it must stay empty if it may have 0 words.
-
-    If there are `choices`, it must be one of them.
-    """
+    """One text of the object: one of the `choices` if there are any; empty at 0 words."""
 
     name: str
     most_words: int
@@ -92,10 +86,7 @@ class Field:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """The model says that there is nothing to write, and quotes the text that covers it all.
-
-    Or it says that what it was to compare with is `unrelated`.
-    """
+    """Nothing to write: the model quotes what covers it all, or the chain is `unrelated`."""
 
     quote: str
     unrelated: bool = False
@@ -103,12 +94,10 @@ class Skip:
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """The object that is asked for; `{"skip": true, "quote": "…"}` may come instead if `skip`.
+    """The object that is asked for, or a list of as many as there are `items`.
 
-    Attributes:
-        items: The most objects, if `{"items": […]}` is asked for, a list of them; 0 if it is one.
-            The list may be empty if `skip`.
-        unrelated: Whether `{"unrelated": true}` may come instead.
+    `{"skip": true, "quote": "…"}`, or an empty list, may come instead if `skip`;
+    `{"unrelated": true}` if `unrelated`.
     """
 
     fields: tuple[Field, ...]
@@ -202,17 +191,15 @@ def json_object(text: str) -> dict[str, Any]:
     """
     if len(text) > ANSWER_LIMIT:
         raise UnusableAnswer(f"the answer is longer than {ANSWER_LIMIT:,} characters")
-    answer = spoken(text)
-    if not answer:
+    if not (answer := spoken(text)):
         raise UnusableAnswer("the answer is empty")
-    found: list[dict[str, Any]] = []
-    for value in _objects(answer):
-        if value not in found:
-            found.append(value)
-    if not found:
-        raise UnusableAnswer("there is no complete JSON object in the answer")
-    if len(found) > 1:
-        raise UnusableAnswer(f"there are {len(found)} different JSON objects in the answer")
+    objects = [*_objects(answer)]
+    found = [each for number, each in enumerate(objects) if each not in objects[:number]]
+    if len(found) != 1:
+        how_many = (
+            f"are {len(found)} different JSON objects" if found else "is no complete JSON object"
+        )
+        raise UnusableAnswer(f"there {how_many} in the answer")
     return found[0]
 
 

@@ -14,10 +14,8 @@ import hashlib
 import os
 import re
 import tempfile
-from collections import Counter
 from collections.abc import Mapping
-from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +28,8 @@ from deltamem_tui.llm.call import (
     ChatRequest,
     Reply,
     RequestOptions,
-    checked_reply,
     conversation_tokens,
+    read_reply,
 )
 from deltamem_tui.llm.models import ModelInfo, batch_price, litellm
 from deltamem_tui.paths import APPLICATION
@@ -51,20 +49,6 @@ def default_folder() -> Path:
     import platformdirs
 
     return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "answers"
-
-
-@dataclass(frozen=True, slots=True)
-class CacheInfo:
-    """How many answers a cache holds by model, and their size; an empty name is unreadable."""
-
-    folder: Path
-    models: Mapping[str, int]
-    bytes: int
-
-    @property
-    def answers(self) -> int:
-        """How many answers there are."""
-        return sum(self.models.values())
 
 
 class ResponseCache:
@@ -95,23 +79,12 @@ class ResponseCache:
         Raises:
             StorageError: The disk refused. The answer is as good as before.
         """
-        try:
-            _write_record(self._path(key), {"model": model, **asdict(reply)})
-        except OSError as error:
-            raise StorageError(
-                f"cannot keep an answer: {error.strerror}",
-                source=str(self.folder),
-                hint=Remedy.KEEP_NO_ANSWERS,
-            ) from error
+        _write_record(self._path(key), {"model": model, **asdict(reply)})
 
-    def info(self) -> CacheInfo:
-        """Summarise the answers."""
-        models, size = Counter[str](), 0
-        for path in self.folder.glob("[0-9a-f][0-9a-f]/*.json"):
-            with suppress(OSError):  # removed meanwhile
-                size += path.stat().st_size
-                models[one_line(str((_read_record(path) or {}).get("model", "")), 200)] += 1
-        return CacheInfo(self.folder, dict(sorted(models.items())), size)
+    def size(self) -> tuple[int, int]:
+        """Return how many answers there are, and their bytes."""
+        paths = [*self.folder.glob("[0-9a-f][0-9a-f]/*.json")]
+        return len(paths), sum(path.stat().st_size for path in paths)
 
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.json"
@@ -129,28 +102,24 @@ def _read_record(path: Path) -> dict[str, Any] | None:
 
 
 def _write_record(path: Path, record: Mapping[str, Any]) -> None:
-    """Write a file that appears whole or not at all, readable by its owner only.
-
-    Raises:
-        OSError: The disk refused.
-    """
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".draft")
+    """Write a file that appears whole or not at all, readable by its owner only."""
+    draft = ""
     try:
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        descriptor, draft = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".draft")
         with os.fdopen(descriptor, "wb") as file:
             file.write(orjson.dumps(record) + b"\n")
         Path(draft).replace(path)
-    except BaseException:
-        Path(draft).unlink(missing_ok=True)
-        raise
+    except OSError as error:
+        reason, hint = f"cannot keep an answer: {error.strerror}", Remedy.KEEP_NO_ANSWERS
+        raise StorageError(reason, source=str(path.parent.parent), hint=hint) from error
+    finally:
+        if draft:
+            Path(draft).unlink(missing_ok=True)
 
 
 class BatchCaller:
-    """Takes the place of a server for one bank. Nothing is ever sent.
-
-    Attributes:
-        noted: The question that was asked last.
-    """
+    """Takes the place of a server for one bank: notes the last question, and sends none."""
 
     def __init__(self, info: ModelInfo, cache: ResponseCache, owner: str) -> None:
         """Prepare for one bank, whose id is `owner`."""
@@ -199,11 +168,7 @@ class BatchCaller:
             StorageError: The disk refused.
         """
         sent = conversation_tokens(self._info.name, request.messages)
-        try:
-            _write_record(self._folder / f"{request.key}.json", {"bill": bill, "sent": sent})
-        except OSError as error:
-            reason = f"cannot remember a question: {error.strerror}"
-            raise StorageError(reason, source=str(self._folder)) from error
+        _write_record(self._folder / f"{request.key}.json", {"bill": bill, "sent": sent})
 
     def read(self, question: Mapping[str, Any], response: object) -> Reply:
         """Read the answer in a result's `response`.
@@ -218,19 +183,14 @@ class BatchCaller:
             if status == 400 and re.search(POLICY, shown, re.IGNORECASE):
                 return Reply("", "content_filter", 0, 0, 0.0)  # it would say so again
             raise AnswerError(f"the service gave no answer ({status}): {shown}")
-        choices, usage, sent = _get(body, "choices"), _get(body, "usage"), question.get("sent")
-        choice = choices[0] if isinstance(choices, list) and choices else None
-        message = _get(choice, "message")
-        content = _get(message, "content")
-        if not isinstance(message, dict) or not isinstance(content, str | None):
-            raise AnswerError("there is no message of a model in it")
-        return checked_reply(
-            self._info,
-            content or "",
-            one_line(str(_get(choice, "finish_reason") or ""), 40),
-            (_get(usage, "prompt_tokens"), _get(usage, "completion_tokens"), 0),
-            sent=sent if type(sent) is int else 0,
-        )
+        library, sent = litellm(), question.get("sent")
+        try:
+            answer = library.utils.convert_to_model_response_object(
+                response_object=body, model_response_object=library.ModelResponse()
+            )
+            return read_reply(self._info, answer, sent if type(sent) is int else 0)
+        except Exception as error:  # litellm's are of many kinds
+            raise AnswerError("there is no message of a model in it") from error
 
     def keep(self, key: str, reply: Reply) -> None:
         """Keep an answer that is on the bill, and forget the question.

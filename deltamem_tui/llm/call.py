@@ -6,15 +6,13 @@ shown only shortened, and with keys hidden.
 
 from __future__ import annotations
 
-import math
 import os
-import queue
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, replace
 from typing import Any, Literal
-from urllib.parse import urlsplit
 
 from deltamem_tui.errors import (
     AnswerError,
@@ -49,10 +47,8 @@ OnAnswer = Callable[[Usage], object]
 class ChatRequest:
     """A question to a model, until it is answered or given up.
 
-    Attributes:
-        key: The cache's name for it.
-        schema: What the answer is bound to; None for free text.
-        shared: How many characters of the first user message other questions begin with too.
+    `key` is the cache's name for it, `schema` binds the answer if it is not free text, and other
+    questions begin with the same `shared` characters of the first user message.
     """
 
     key: str
@@ -83,50 +79,43 @@ class Reply:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A call that brought no answer.
+    """A call that brought no answer, which may work `again` later.
 
-    Attributes:
-        error: What to tell a person if this is the end of it.
-        again: Whether the same call may work later.
-        wait: Seconds that the server asks to wait; None if it does not say.
-        complaint: The server's words if it refused the request's form, else empty.
-        may_be_billed: Whether the model may have answered, and be paid for it, all the same.
+    `complaint` has the server's words if it refused the request's form; one that `may_be_billed`
+    may have been answered, and be paid for, all the same.
     """
 
     error: LanguageModelError
     again: bool = False
-    wait: float | None = None
+    wait: float = 0.0
     complaint: str = ""
     may_be_billed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """A server's address, and how many seconds to wait for an answer.
+    """A server's address, its provider's own if None, and how many seconds to wait for an answer.
 
-    Without an address it is the provider's own; without a key, the environment's is used.
+    The key is the environment's.
     """
 
     address: str | None = None
-    key: str | None = None
     timeout: float = TIMEOUT
 
     def arguments(self, provider: str) -> dict[str, Any]:
         """Return what litellm is told of it."""
-        key = self.key
-        if self.address:
-            key = key or os.environ.get(f"{provider.upper()}_API_KEY") or _NO_KEY
-        found = {"timeout": self.timeout, "api_base": self.address, "api_key": key}
-        return {name: value for name, value in found.items() if value}
+        if not self.address:
+            return {"timeout": self.timeout}
+        key = os.environ.get(f"{provider.upper()}_API_KEY") or _NO_KEY
+        return {"timeout": self.timeout, "api_base": self.address, "api_key": key}
 
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
     """The options of a request beside its messages. A server that refuses one is sent less.
 
-    Attributes:
-        most: The most tokens of the answer that the server takes; None until one is known.
-        system: Whether the server takes a system message.
+    `most` is how many tokens of an answer the server takes, once it is known; `system`, whether
+    it takes a system message.
     """
 
     answer_format: AnswerFormat
@@ -199,9 +188,9 @@ def call(
         # Its default window is smaller than the model's, and it cuts longer prompts silently.
         arguments["num_ctx"] = min(info.window, int(sent * 1.25) + request.answer_tokens)
     try:
-        return _reply(info, server, _within(server.timeout, arguments), sent)
+        return read_reply(info, _within(server.timeout, arguments), sent)
     except Exception as error:  # noqa: BLE001 - litellm's are of many kinds
-        return _failure(error, info.name, server.key)
+        return _failure(error, info.name)
 
 
 class _LateError(TimeoutError):
@@ -213,23 +202,18 @@ def _within(seconds: float, arguments: dict[str, Any]) -> Any:
 
     A server that sends a byte now and then never runs into an HTTP client's timeout for a read.
     """
-    complete = litellm().completion
-    answers: queue.SimpleQueue[Any] = queue.SimpleQueue()
+    complete, answer = litellm().completion, Future[Any]()
 
     def run() -> None:
         try:
-            answers.put(complete(**arguments))
+            answer.set_result(complete(**arguments))
         except BaseException as error:  # noqa: BLE001 - raised in the thread that asked
-            answers.put(error)
+            answer.set_exception(error)
 
     threading.Thread(target=run, name="deltamem-call", daemon=True).start()
-    try:
-        answer = answers.get(timeout=seconds)
-    except queue.Empty:
-        raise _LateError("no whole answer in time") from None
-    if isinstance(answer, BaseException):
-        raise answer
-    return answer
+    if not wait([answer], timeout=seconds).done:
+        raise _LateError("no whole answer in time")
+    return answer.result()
 
 
 def _messages(
@@ -251,46 +235,24 @@ def _messages(
     return messages
 
 
-def _reply(info: ModelInfo, server: Server, response: Any, sent: int) -> Reply:
-    choice, usage = response.choices[0], response.usage
+def read_reply(info: ModelInfo, response: Any, sent: int) -> Reply:
+    """Return a server's answer without what must not be kept; we count `sent` in the prompt."""
+    choice, usage = response.choices[0], getattr(response, "usage", None)
     message = choice.message
     calls: Any = getattr(message, "tool_calls", None) or ()
     # Some servers answer a JSON schema with one tool call.
     said = message.content or (calls[0].function.arguments if len(calls) == 1 else "")
     refusal = (message.provider_specific_fields or {}).get("refusal")
-    details = getattr(usage, "prompt_tokens_details", None)
-    return checked_reply(
-        info,
-        str(said or refusal or ""),
-        "refusal" if refusal and not said else str(choice.finish_reason or ""),
-        (usage.prompt_tokens, usage.completion_tokens, getattr(details, "cached_tokens", 0)),
-        sent=sent,
-        key=server.key,
-    )
-
-
-def checked_reply(
-    info: ModelInfo,
-    content: str,
-    finish: str,
-    stated: Sequence[Any],
-    *,
-    sent: int,
-    key: str | None = None,
-) -> Reply:
-    """Return a server's answer without what must not be kept.
-
-    `stated` is how many tokens the server says that prompt and answer have, and how many of the
-    prompt it had in its cache; `sent` how many we count in the prompt.
-    """
+    stated = [getattr(usage, f"{which}_tokens", 0) for which in ("prompt", "completion")]
+    stated.append(getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0))
     # Cut first, so that no work is done on an answer that is too long to be used anyway.
     # A server that sends the key back must not get it into a bank or a cache.
-    text = _hidden(clean(content[: ANSWER_LIMIT + 1]), key, looks=False)
+    text = hidden(clean(str(said or refusal or "")[: ANSWER_LIMIT + 1]), looks=False)
     prompt, completion, cached = (max(n, 0) if isinstance(n, int) else 0 for n in stated)
     prompt, completion = prompt or sent, completion or count_tokens(info.name, text)
-    return Reply(
-        text, finish, prompt, completion, info.cost(prompt, completion, min(cached, prompt))
-    )
+    cost = info.cost(prompt, completion, min(cached, prompt))
+    finish = "refusal" if refusal and not said else str(choice.finish_reason or "")
+    return Reply(text, finish, prompt, completion, cost)
 
 
 def conversation_tokens(model: str, messages: list[Message]) -> int:
@@ -301,116 +263,86 @@ def conversation_tokens(model: str, messages: list[Message]) -> int:
 POLICY = r"content[_ ](policy|filter|management)|safety (system|policy)"
 _PREAMBLE = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\w*(?: Error)?[:\s-]+)+")
 _NO_KEY_WORDS = r"missing credentials|api_key client option|no api key"
-_NO_MODEL = r"model[\w\s`'\"./:-]{0,80}(not (exist|found)|unknown|invalid)|no such model"
 _NO_MONEY = r"insufficient[_ ](quota|balance|funds)|billing|exceeded your .*quota"
+_NO_MODEL = r"model[\w\s`'\"./:-]{0,80}(not (exist|found)|unknown|invalid)|no such model"
 _TOO_LONG = r"context[ _](length|window|size)|too many tokens|too long|maximum number of tokens"
 _NO_JSON = r"<!doctype|<html|\bdata: ?\{|\[200 OK\]"
-_NO_CREDIT = "the account for {} has no credit left"
-_PAGE = "the server of {} answers with a page or a stream, not with JSON"
-_ANY: set[int | None] = set()
-_FORM: set[int | None] = {400, 422}
+_FORM = r"^(400|422) "
 _PASSING = {429: "too many requests", 408: "no answer in time", 504: "no answer in time"}
+# By status and words: what a failure is that asking again would not mend. The first one counts.
+_LASTING: tuple[tuple[str, type[LanguageModelError], str, str | None], ...] = (
+    (f"^401|{_NO_KEY_WORDS}", CredentialsError, "the key for {} is missing or refused", "check it"),
+    ("^403", CredentialsError, "this key may not use {}", "check its rights and the region"),
+    (
+        f"^402|^429.*({_NO_MONEY})",
+        ModelUnavailableError,
+        "the account for {} has no credit left",
+        "top it up and run again",
+    ),
+    (
+        f"^413|{_FORM}.*({_TOO_LONG})",
+        PromptTooLongError,
+        "the prompt does not fit the window of {}",
+        None,
+    ),
+    (f"{_FORM}.*({POLICY})", AnswerError, "{} refuses this text by its content policy", None),
+    (
+        f"^404|{_FORM}.*({_NO_MODEL})",
+        ModelNotFoundError,
+        "there is no model {} at its provider",
+        "check the name and the server's address",
+    ),
+    (_FORM, RequestRefusedError, "{} refuses the request: ", None),
+    (
+        f"^(None|200|500) .*({_NO_JSON})",
+        RequestRefusedError,
+        "the server of {} answers with a page or a stream, not with JSON",
+        "a chat server's often ends in /v1",
+    ),
+)
 
 
-def _failure(raised: BaseException, model: str, key: str | None = None) -> Failure:
-    """Classify an exception of litellm; the key in use is hidden in what is shown."""
+def _failure(raised: BaseException, model: str) -> Failure:
+    """Classify an exception of litellm."""
     status, name = getattr(raised, "status_code", None), one_line(model, 80)
     # Hidden before anything is cut: a part of a key would not be known for one.
-    words = _PREAMBLE.sub("", one_line(_hidden(clean(str(raised)), key), _LONGEST))
+    words = _PREAMBLE.sub("", one_line(hidden(clean(str(raised))), _LONGEST))
     shown = one_line(words, _SHOWN).rstrip(".")  # more follows it
-    if lasting := _lasting(status, words, shown, name):
-        of_form = isinstance(lasting, PromptTooLongError) or status in _FORM
-        return Failure(lasting, complaint=words if of_form else "")
+    for pattern, kind, message, advice in _LASTING:
+        if not re.search(pattern, f"{status} {words}", re.IGNORECASE):
+            continue
+        text = message.format(name) + (shown if message.endswith(": ") else "")
+        if kind is PromptTooLongError and (window := _stated_window(words)):
+            text += f" ({window:,} tokens by its server)"
+        variable = re.search(r"\b[A-Z]\w+_API_KEY\b", words)
+        hint = f"set {variable[0]}" if variable and kind is CredentialsError else advice
+        of_form = kind is PromptTooLongError or status in {400, 422}
+        return Failure(kind(text, hint=hint), complaint=words if of_form else "")
     found = getattr(raised, "litellm_response_headers", None)  # none if no server answered
     headers: Mapping[str, str] = found if isinstance(found, Mapping) else {}
     reason = _PASSING.get(status or 0) or (f"{shown} ({status})" if headers else shown)
     hint = "what is finished is kept; run again later to go on"
+    seconds = re.fullmatch(r"\d{1,9}(\.\d+)?", headers.get("retry-after", ""))
     return Failure(
         ModelUnavailableError(f"{name} did not answer: {reason}", hint=hint),
         again=True,
-        wait=_retry_after(headers),
-        may_be_billed=not headers and status != 429 and not _was_unreachable(raised),
+        wait=float(seconds[0]) if seconds else 0.0,
+        may_be_billed=not headers and status != 429,
     )
-
-
-_KEY_HINT, _MODEL_HINT = "check the API key", "check the name and the server's address"
-# By status and words: what a failure is that asking again would not mend. The first one counts.
-_LASTING: tuple[tuple[set[int | None], str, type[LanguageModelError], str, str | None], ...] = (
-    ({401}, "", CredentialsError, "the key for {} is missing or refused", _KEY_HINT),
-    (_ANY, _NO_KEY_WORDS, CredentialsError, "the key for {} is missing or refused", _KEY_HINT),
-    ({403}, "", CredentialsError, "this key may not use {}", "check its rights and the region"),
-    ({402}, "", ModelUnavailableError, _NO_CREDIT, "top it up and run again"),
-    ({429}, _NO_MONEY, ModelUnavailableError, _NO_CREDIT, "top it up and run again"),
-    ({413}, "", PromptTooLongError, "the prompt does not fit the window of {}", None),
-    (_FORM, _TOO_LONG, PromptTooLongError, "the prompt does not fit the window of {}", None),
-    (_FORM, POLICY, AnswerError, "{} refuses this text by its content policy", None),
-    ({404}, "", ModelNotFoundError, "there is no model {} at its provider", _MODEL_HINT),
-    (_FORM, _NO_MODEL, ModelNotFoundError, "there is no model {} at its provider", _MODEL_HINT),
-    (_FORM, "", RequestRefusedError, "{} refuses the request", None),
-    ({None, 200, 500}, _NO_JSON, RequestRefusedError, _PAGE, "a chat server's often ends in /v1"),
-)
-
-
-def _lasting(status: int | None, words: str, shown: str, name: str) -> LanguageModelError | None:
-    """Return the error of a failure that asking again would not mend; None if it may pass."""
-    for statuses, pattern, kind, message, hint in _LASTING:
-        if status in (statuses or {status}) and re.search(pattern, words, re.IGNORECASE):
-            detail, variable = "", re.search(r"\b[A-Z]\w+_API_KEY\b", words)
-            if kind is PromptTooLongError and (window := _stated_window(words)):
-                detail = f" ({window:,} tokens by its server)"
-            elif kind is RequestRefusedError and not pattern:
-                detail = f": {shown}"
-            known = kind is CredentialsError and variable
-            return kind(message.format(name) + detail, hint=f"set {known[0]}" if known else hint)
-    return None
-
-
-def _was_unreachable(raised: BaseException) -> bool:
-    """Return whether no connection came about; else the model may have answered."""
-    import httpx
-
-    each: BaseException | None = raised
-    while each is not None and not isinstance(each, httpx.ConnectError | httpx.ConnectTimeout):
-        each = each.__cause__ or each.__context__
-    return each is not None
-
-
-def _retry_after(headers: Mapping[str, str]) -> float | None:
-    """Return the seconds that the server asks to wait; None if it names no number."""
-    try:
-        seconds = float(headers.get("retry-after", ""))
-    except ValueError:
-        return None
-    return max(seconds, 0.0) if math.isfinite(seconds) else None
 
 
 # Narrow, because what is hidden is hidden in answers too: what a bank learns must not depend on
 # a variable such as MAX_TOKENS.
 _SECRET_NAMES = re.compile(r"_KEY$|_TOKEN$|SECRET|PASSWORD", re.IGNORECASE)
 _SECRET_LOOKS = re.compile(
-    r"(?i:bearer)\s+[^\s\"',;]+"
-    r"|\b(?:sk|pk|rk|gsk|xai|hf|key)[-_][\w*-]{6,}"
-    r"|\bAIza[\w-]{10,}"
-    r"|\beyJ[\w-]{10,}(?:\.[\w-]+)*"
-    r"|(?<=://)[^/\s@]+(?=@)"
+    r"(?i:bearer)\s+[^\s\"',;]+|\b(?:sk|gsk|xai|hf)[-_][\w*-]{6,}|(?<=://)[^/\s@]+(?=@)"
 )
 _HIDDEN = "[hidden]"
 
 
-def _hidden(text: str, key: str | None = None, *, looks: bool = True) -> str:
-    """Return `text` without the key in use, the environment's secrets, and their `looks`."""
+def hidden(text: str, *, looks: bool = True) -> str:
+    """Return `text` without the environment's secrets and, if asked, what `looks` like one."""
     values = {value for name, value in os.environ.items() if _SECRET_NAMES.search(name)}
-    known = {value for value in values if len(value) > 5} | ({key} if key else set())
-    for value in sorted(known, key=len, reverse=True):
-        text = text.replace(value, _HIDDEN)
+    for value in sorted(values, key=len, reverse=True):
+        text = text.replace(value, _HIDDEN) if len(value) > 5 else text
     return _SECRET_LOOKS.sub(_HIDDEN, text) if looks else text
-
-
-def host(address: str) -> str:
-    """Return the part of a server's address that may be shown: no user, password or query."""
-    try:
-        parts = urlsplit(address)
-        port = f":{parts.port}" if parts.port else ""
-        return f"{parts.scheme}://{parts.hostname or '?'}{port}{parts.path}"
-    except ValueError:
-        return "the given address"

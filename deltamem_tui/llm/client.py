@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar, cast
 
@@ -35,7 +36,7 @@ from deltamem_tui.llm.call import (
     Server,
     call,
     conversation_tokens,
-    host,
+    hidden,
 )
 from deltamem_tui.llm.cost import NOTHING, Budget, QuestionCancelledError, Usage
 from deltamem_tui.llm.models import (
@@ -64,10 +65,7 @@ OWN_SERVER_TIMEOUT = 600.0
 
 @dataclass(frozen=True, slots=True)
 class Answer(Generic[T]):
-    """The value of an answer that passed its check, and the usage of all attempts.
-
-    `flaw` says why it was asked again, if that did not mend it.
-    """
+    """An answer that passed its check, all attempts' usage, and a flaw that none of them mended."""
 
     value: T
     usage: Usage
@@ -104,11 +102,10 @@ class Client:
         notify: Callable[[str], object] = _ignore,
         batch: BatchCaller | None = None,
     ) -> None:
-        """Look the model up in tables only. No call is made.
+        """Look the model up in tables only: no call is made. A `batch` stands in for the server.
 
-        Without a `server` it is the provider itself, with the environment's key; without a `cache`
-        answers are kept nowhere. `sleep` stands in for a wait that `cancel` ends. `notify` shows a
-        line to a person, in any thread. A `batch` is asked in place of the server.
+        Without a `cache` answers are kept nowhere. `sleep` stands in for a wait that `cancel` ends.
+        `notify` shows a line to a person, in any thread.
 
         Raises:
             ModelNotFoundError: No provider goes by this name.
@@ -177,14 +174,9 @@ class Client:
     ) -> Answer[T]:
         """Ask for a contract's JSON, or for free text without one, and have the answer read.
 
-        Args:
-            prompt: What is asked.
-            read: Makes a value of the answer's text, or raises `UnusableAnswer`.
-            contract: The JSON object that is asked for.
-            on_answer: Called with what each answer took when it comes, in whatever thread,
-                before it is kept or used. It must not raise.
-            system: The system message; none if empty.
-            shared: How many characters of the prompt other questions begin with too.
+        `read` makes a value of the answer's text, or raises `UnusableAnswer`. `on_answer` is called
+        with what each answer took when it comes, in whatever thread, before it is kept or used.
+        Other questions begin with the same `shared` characters.
 
         Raises:
             NoUsableAnswerError: No answer could be read, also after asking again with the
@@ -264,7 +256,9 @@ class Client:
                         self._options = fewer
                 continue
             failures += 1
-            pause = max(_wait(failures), outcome.wait or 0.0)
+            longest = min(_FIRST_WAIT * 2.0 ** (failures - 1), _LONGEST_WAIT)
+            spread = 1 - random.random() / 2  # noqa: S311 - of many clients; no secret
+            pause = max(longest * spread, outcome.wait)
             if not outcome.again or failures > self._retries or pause > _OBEYED_WAIT:
                 raise self._final(outcome, failures)
             self._say(f"{outcome.error.message}; trying again, {self._retries} times at most")
@@ -297,7 +291,7 @@ class Client:
         """Return the error for people, with what only the client knows."""
         error = failed.error
         if self._server.address:
-            error.source = host(self._server.address)
+            error.source = hidden(self._server.address).partition("?")[0]
         if isinstance(error, ModelUnavailableError) and failed.again:
             asked = f", asks to wait {failed.wait:,.0f} s" if failed.wait else ""
             error.message += f" ({counted(failures, 'try', 'tries')}{asked})"
@@ -305,16 +299,8 @@ class Client:
 
     def _key(self, messages: list[Message], contract: Contract | None) -> str:
         asked = {"messages": messages, "schema": contract.schema() if contract else None}
-        most = self.info.answer_tokens
-        return ResponseCache.key(
-            {"model": self.model, "server": self._address, "most": most} | asked
-        )
-
-
-def _wait(failures: int) -> float:
-    """Return the seconds before the next try, spread over many clients."""
-    longest: float = min(_FIRST_WAIT * 2.0 ** (failures - 1), _LONGEST_WAIT)
-    return longest * (1 - random.random() / 2)  # noqa: S311 - no secret
+        where = {"model": self.model, "server": self._address, "most": self.info.answer_tokens}
+        return ResponseCache.key(where | asked)
 
 
 def _conversation(prompt: str, system: str) -> list[Message]:
@@ -332,16 +318,12 @@ def _refuse_silence(model: str, reply: Reply) -> None:
 
 
 def _read(reply: Reply, read: Callable[[str], T]) -> T:
-    try:
+    if reply.finish != "length":
+        return read(reply.text)
+    value, thinking = None, "" if reply.text.strip() else ", perhaps all of it spent on thinking"
+    with suppress(UnusableAnswer):
         value = read(reply.text)
-    except UnusableAnswer as unusable:
-        if reply.finish == "length":
-            thinking = "" if reply.text.strip() else ", perhaps all of it spent on thinking"
-            raise UnusableAnswer(f"the answer was cut off{thinking}: be much shorter") from unusable
-        raise
-    if reply.finish == "length":
-        raise UnusableAnswer("the answer was cut off: be much shorter", usable=value)
-    return value
+    raise UnusableAnswer(f"the answer was cut off{thinking}: be much shorter", usable=value)
 
 
 def _again(first: list[Message], reason: str) -> list[Message]:

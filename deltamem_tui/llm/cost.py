@@ -40,12 +40,9 @@ class Price:
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Calls and the tokens and money they took. Usages add up.
+    """Calls and the tokens and money they took, in US dollars. Usages add up.
 
-    Attributes:
-        calls: Answers that a model gave and that are paid for.
-        cached: Answers out of the response cache; they take no tokens and cost nothing.
-        cost: US dollars; None if the price of any call is not known.
+    Those that the response cache answered are `cached`; they take no tokens and cost nothing.
     """
 
     calls: int = 0
@@ -121,10 +118,8 @@ class Budget:
         if self._most < 0.0:
             raise BudgetError("nothing may be sent for an estimate")
         if worst is None:
-            raise BudgetError(
-                "the model's price is not known, so no limit on cost can be kept",
-                hint="state its price, or drop the limit",
-            )
+            reason = "the model's price is not known, so no limit on cost can be kept"
+            raise BudgetError(reason, hint="drop the limit")
         if self._spent + worst > self._most:
             raise BudgetError(
                 f"the next call could cost ${worst:.4f}, and ${self._spent:.4f} of "

@@ -75,14 +75,12 @@ class ListedPrice:
 
 @dataclass(frozen=True, slots=True)
 class ModelInfo:
-    """Known facts of a model.
+    """Known facts of a model; its name is the one that litellm takes, `provider/model`.
 
     Attributes:
-        name: The name as litellm takes it, `provider/model`.
         window: The tokens that prompt and answer may have together.
         answer_tokens: The most tokens an answer may have.
-        answer_format: How the answer can be bound: to a JSON `schema`, to a JSON `object`, or
-            only by asking (`text`).
+        answer_format: What the answer can be bound to: a JSON schema, any object, or nothing.
         marks_cache: Whether its provider has to be told up to where a prompt may be cached.
         price: What tokens cost; None if that is not known.
     """

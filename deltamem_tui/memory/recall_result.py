@@ -211,4 +211,4 @@ def header(domain: str, folders: Sequence[Path] | None = None) -> str:
     Raises:
         ConfigurationError: There is no header, or it cannot be read.
     """
-    return fenced(prompts.find(domain, HEADER_NAME, folders).body)
+    return fenced(prompts.find(domain, HEADER_NAME, folders).template)

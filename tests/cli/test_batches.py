@@ -163,7 +163,11 @@ def test_a_judge_is_asked_in_a_batch_too(house: Program) -> None:
     call = ("judge", "unsaid", "--model", MODEL, "--batch", "asked.jsonl")
     assert house.json(*call).data["batch"]["asked"] == 3
     texts = (verdict("yes"), verdict("no"), "Who knows.")
-    bodies = [{"choices": [{"message": {"content": text}}]} for text in texts]
+    choices = [
+        {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
+        for text in texts
+    ]
+    bodies = [{"choices": [choice]} for choice in choices]
     results = [
         {"custom_id": json.loads(line)["custom_id"], "response": {"status_code": 200, "body": body}}
         for line, body in zip(requests(house), bodies, strict=True)

@@ -34,7 +34,7 @@ def client(server: ModelServer, model: str = MODEL, timeout: float = 20.0, **mor
         known.setdefault("answer_tokens", known["window"] // 4)
     more.setdefault("sleep", Waits())
     info = replace(look_up(model), **known)
-    return Client(info, server=Server(server.base, KEY, timeout), **more)
+    return Client(info, server=Server(server.base, timeout), **more)
 
 
 def complete(

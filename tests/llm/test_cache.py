@@ -18,7 +18,7 @@ def test_a_new_cache_is_empty_and_then_holds_what_was_put(tmp_path: Path) -> Non
     cache.put(KEY, "m", REPLY)
     assert cache.get(KEY) == REPLY
     (path,) = tmp_path.rglob("*.json")
-    assert (cache.info().answers, cache.info().bytes) == (1, path.stat().st_size)
+    assert cache.size() == (1, path.stat().st_size)
     for each in (path, path.parent):  # only the owner reads
         assert each.stat().st_mode & 0o077 == 0
 
@@ -55,13 +55,3 @@ def test_a_write_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     with pytest.raises(StorageError, match="No space left"):
         ResponseCache(tmp_path).put(KEY, "m", REPLY)
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
-
-
-def test_answers_are_counted_by_model(tmp_path: Path) -> None:
-    cache = ResponseCache(tmp_path)
-    for number, model in enumerate("mnn"):
-        cache.put(ResponseCache.key({"question": number}), model, REPLY)
-    assert (cache.info().models, cache.info().answers) == ({"m": 1, "n": 2}, 3)
-    min(tmp_path.rglob("*.json")).write_bytes(b"[]")
-    assert cache.info().models[""] == 1
-    assert ResponseCache(tmp_path / "nowhere").info().answers == 0

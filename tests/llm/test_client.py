@@ -40,15 +40,19 @@ def refused(status: int, message: str, code: str | None = None) -> Reply:
         f"<think>It could be {{red}} or {{'x': 1}}.</think>\n{GOOD}",
         f"{GOOD}\n{GOOD}",
         '{"skip": false, "colour": "deep blue", "note": ""}',
+        '{"colour": "deep blue"}',
+        '{"colour": "deep blue", "note": "x", "why": 1}',
+        '{"colour": ["deep blue"], "note": null}',
+        '{"skip": true, "quote": "", "colour": "deep blue"}',
+        '{"skip": "false", "colour": "deep blue"}',
         '{"colour": "\\u001b[31mdeep blue\\u0007", "note": " "}',
     ],
 )
-def test_an_object_is_found_wherever_it_stands(server: ModelServer, text: str) -> None:
+def test_what_is_meant_is_read_wherever_it_stands(server: ModelServer, text: str) -> None:
     server.answer(text)
     answer = complete(client(server))
     assert answer.value == BLUE
-    assert answer.attempts == 1
-    assert len(server.requests) == 1
+    assert (answer.attempts, answer.flaw, len(server.requests)) == (1, "", 1)
 
 
 def test_what_is_sent(server: ModelServer) -> None:
@@ -103,23 +107,6 @@ def test_a_bad_answer_is_asked_for_again_with_the_reason(server: ModelServer, ki
     assert again["temperature"] != sent["temperature"]
 
 
-@pytest.mark.parametrize(
-    "text",
-    [
-        '{"colour": "blue"}',
-        '{"colour": "blue", "note": "x", "why": 1}',
-        '{"colour": ["blue"], "note": null}',
-        '{"skip": true, "quote": "", "colour": "blue"}',
-        '{"skip": "false", "colour": "blue"}',
-    ],
-)
-def test_what_is_meant_is_read_at_once(server: ModelServer, text: str) -> None:
-    server.answer(text)
-    answer = complete(client(server))
-    assert answer.value == ({"colour": "blue", "note": ""},)
-    assert (answer.attempts, answer.flaw) == (1, "")
-
-
 def test_no_provider_is_said_before_any_call_and_no_key_at_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -172,7 +159,7 @@ def test_every_payment_is_told_before_the_answer_is_kept(
     told: list[tuple[Usage, int]] = []
 
     def on_answer(usage: Usage) -> None:
-        told.append((usage, cache.info().answers))
+        told.append((usage, cache.size()[0]))
 
     server.answer("nonsense", GOOD)
     answer = asking.ask("What colour?", CONTRACT.read, CONTRACT, on_answer)

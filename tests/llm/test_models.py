@@ -51,8 +51,7 @@ def test_tables_and_tokens_need_no_network(tmp_path: Path) -> None:
 
 
 def test_the_environment_may_name_another_server(monkeypatch: pytest.MonkeyPatch) -> None:
-    names = ("OPENAI_API_BASE", "OPENAI_BASE_URL", "ANTHROPIC_API_BASE")
-    for name in names:
+    for name in ("OPENAI_API_BASE", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     assert server_address("openai/own") is None
     monkeypatch.setenv("OPENAI_API_BASE", "http://one.example")
@@ -61,9 +60,6 @@ def test_the_environment_may_name_another_server(monkeypatch: pytest.MonkeyPatch
     assert server_address("openai/own") == "http://one.example"
     monkeypatch.setenv("OPENAI_BASE_URL", "http://two.example")
     assert server_address("openai/own") not in (None, "http://one.example")
-    anthropic = server_address("anthropic/claude-3-haiku-20240307")
-    monkeypatch.setenv("ANTHROPIC_API_BASE", "http://three.example")
-    assert server_address("anthropic/claude-3-haiku-20240307") != anthropic
 
 
 def test_a_name_does_not_take_another_providers_price() -> None:

@@ -76,25 +76,16 @@ def test_retry_after_is_honoured_if_it_makes_sense(
     assert waits.seconds == [waited]
 
 
-@pytest.mark.parametrize(
-    ("reply", "reason", "waited"),
-    [
-        (
-            Reply(status=429, headers=(("Retry-After", "3600"),)),
-            r"too many requests .*asks to wait 3,600 s",
-            [],
-        ),
-        (refused(500, "oops"), r"oops \(500\) \(4 tries\)", [1.0, 2.0, 4.0]),
-    ],
-    ids=["asks for too much", "fails too often"],
-)
-def test_patience_ends(server: ModelServer, reply: Reply, reason: str, waited: list[float]) -> None:
-    server.script(reply)
+def test_patience_ends(server: ModelServer) -> None:
+    server.script(Reply(status=429, headers=(("Retry-After", "3600"),)))
+    with pytest.raises(ModelUnavailableError, match=r"too many requests .*asks to wait 3,600 s"):
+        complete(client(server))
+    assert len(server.requests) == 1
+    server.script(refused(500, "oops"))
     waits = Waits()
-    with pytest.raises(ModelUnavailableError, match=reason):
+    with pytest.raises(ModelUnavailableError, match=r"oops \(500\) \(4 tries\)"):
         complete(client(server, sleep=waits, retries=3))
-    assert waits.seconds == waited
-    assert len(server.requests) == len(waited) + 1
+    assert waits.seconds == [1.0, 2.0, 4.0]
 
 
 LASTING = {
@@ -132,11 +123,11 @@ def test_a_lasting_failure_ends_at_once_in_one_line(server: ModelServer, kind: s
 
 def test_no_server_at_the_address(server: ModelServer) -> None:
     asking = Client(
-        MODEL, server=Server("http://user:hunter22@127.0.0.1:9/v1?key=abc", KEY), sleep=Waits()
+        MODEL, server=Server("http://user:hunter22@127.0.0.1:9/v1?key=abc"), sleep=Waits()
     )
     with pytest.raises(ModelUnavailableError, match=r"Connection error \(6 tries\)") as caught:
         complete(asking)
-    assert caught.value.source == "http://127.0.0.1:9/v1"
+    assert caught.value.source == "http://[hidden]@127.0.0.1:9/v1"
 
 
 def test_a_server_that_knows_no_json_mode_is_asked_without(server: ModelServer) -> None:
@@ -236,7 +227,7 @@ def test_anthropic_is_told_up_to_where_a_prompt_may_be_cached() -> None:
         server.script(Reply(status=404))
         messages: list[Message] = [{"role": "user", "content": "The log. What of it?"}]
         request = ChatRequest("k", messages, None, 9, events, print, shared=8)
-        call(info, Server(server.base, KEY), RequestOptions("text"), request)
+        call(info, Server(server.base), RequestOptions("text"), request)
         (message,) = server.requests[0].body["messages"]
     log, question = message["content"]
     assert (log["text"], question["text"]) == ("The log.", " What of it?")

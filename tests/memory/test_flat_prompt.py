@@ -15,7 +15,7 @@ from deltamem_tui.llm.cost import NOTHING, Budget
 from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.prompts import check
+from deltamem_tui.memory.prompts import library as check
 from deltamem_tui.memory.runs.questions import estimate_learning
 from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.model.request import fitted

@@ -50,9 +50,9 @@ class ReActAgent:
     """
 
     def __init__(self, client: Client, domain: str, folders: Sequence[Path] | None = None) -> None:
-        self._client, self._folders = client, folders
+        self._client = client
         self._prompt = prompts.find(domain, AGENT, folders, SHARED[AGENT])
-        self.name = f"{client.model} {prompts.digest(self._prompt, folders)[:8]}"
+        self.name = f"{client.model} {self._prompt.digest[:8]}"
 
     @property
     def usage(self) -> Usage:
@@ -111,7 +111,7 @@ class ReActAgent:
         ]
         values = {"context": memory, "task": start.task, "scene": start.scene}
         history = "\n".join(turns)
-        return prompts.render(self._prompt, {**values, "history": history}, self._folders)
+        return prompts.render(self._prompt, {**values, "history": history})
 
 
 def read_move(text: str) -> ModelMove:

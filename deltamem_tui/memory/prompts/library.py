@@ -1,9 +1,9 @@
-"""Prompts: `prompts/<domain>/<name>.md`, found, filled in and handed out to be edited.
+"""Prompts: `prompts/<domain>/<name>.md`, found, checked, filled in and handed out to be edited.
 
 A prompt is a markdown file. Its front matter, TOML between two lines of `+++`, says what it is
 for, which inputs it is given, and what the answer must look like; the rest is a Jinja template,
-rendered in Jinja's sandbox. A domain that lacks a prompt takes the generic one, and a file in a
-user's folder comes before the package's.
+rendered in Jinja's sandbox, in which other files are included by name. A domain that lacks a file
+takes the generic one, and a file in a user's folder comes before the package's.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
 from functools import lru_cache
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -22,8 +23,8 @@ from msgspec import Meta, structs
 
 from deltamem_tui import paths
 from deltamem_tui.errors import ConfigurationError, Remedy, StorageError, UsageError
-from deltamem_tui.llm.answers import Contract, Field
-from deltamem_tui.memory.prompts.use import SYSTEM, PromptUse
+from deltamem_tui.llm.answers import ITEMS, Contract, Field
+from deltamem_tui.memory.prompts.use import MAY_SKIP, SYSTEM, PromptUse
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.model import GENERIC, domain_key
 
@@ -35,6 +36,7 @@ LIMIT = 100_000
 NAME = re.compile(r"[^\W_][\w-]{0,59}")  # so short that every file system takes it
 _FILE = re.compile(r"\w[\w-]{0,59}\.md")
 _FENCE = "+++"
+_INCLUDE = re.compile(r"{%-?\s*include\s+(.*?)\s*-?%}\n?")
 
 
 class Matter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -58,16 +60,19 @@ class Matter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Prompt(Matter, frozen=True, kw_only=True):
-    """One prompt file, for the domain that asked for it; the file may be the generic one."""
+    """One prompt file, for the domain that asked for it; the file may be the generic one.
+
+    Attributes:
+        template: The template with what it includes.
+        includes: The files that it includes, and those that they include.
+        digest: 16 hexadecimal digits that stand for what is said to a model: all of its files.
+    """
 
     domain: str
     path: Path
-    body: str
-
-    @property
-    def name(self) -> str:
-        """The name it is asked for by."""
-        return self.path.stem
+    template: str
+    includes: tuple[Path, ...]
+    digest: str
 
     def contract(self, use: PromptUse, *, may_skip: bool = False) -> Contract:
         """Return the JSON that the prompt asks for, with what its use says of the texts."""
@@ -90,60 +95,73 @@ def find(
     Raises:
         ConfigurationError: There is none, or it is not a sound prompt file.
     """
-    path = _locate(domain, f"{name}{SUFFIX}", _folders(folders))
+    folders = paths.prompt_folders() if folders is None else folders
+    path = _locate(domain, f"{name}{SUFFIX}", folders)
     if path is None:
-        raise _not_found(domain, name, folders)
-    return structs.replace(load(path, use), domain=domain or GENERIC)
+        near = get_close_matches(name, {each for _, each in listing(folders)}, n=1)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ConfigurationError(
+            f"there is no prompt {one_line(name, 60)!r}",
+            source=one_line(domain, 60) or GENERIC,
+            hint=f"{hint}`deltamem model prompts` names all",
+        )
+    return _load(path, domain or GENERIC, folders, use)
 
 
 def _locate(domain: str, file: str, folders: Sequence[Path]) -> Path | None:
     """Return a domain's file, in whatever capitals its folder is written, else the generic one."""
     if not _FILE.fullmatch(file):
         return None
-    for wanted in (domain, GENERIC):
+    for wanted in (domain_key(domain), GENERIC):
         for folder in folders:
-            if NAME.fullmatch(wanted) and (path := folder / wanted / file).is_file():
-                return path
-            spelt = (each.parent for each in sorted(folder.glob(f"*/{file}")))
-            for home in spelt:
-                if domain_key(home.name) == domain_key(wanted) and NAME.fullmatch(home.name):
-                    return home / file
+            for path in sorted(folder.glob(f"*/{file}")):
+                if domain_key(path.parent.name) == wanted and NAME.fullmatch(path.parent.name):
+                    return path
     return None
 
 
-def listing(folders: Sequence[Path] | None = None) -> list[tuple[str, str]]:
+def listing(folders: Sequence[Path]) -> list[tuple[str, str]]:
     """Return every prompt as domain and name, sorted, without what is only included."""
-    paths = (path for folder in _folders(folders) for path in folder.glob(f"*/*{SUFFIX}"))
+    paths = (path for folder in folders for path in folder.glob(f"*/*{SUFFIX}"))
     found = {(path.parent.name, path.stem) for path in paths}
     return sorted(each for each in found if all(map(NAME.fullmatch, each)))
 
 
-def _not_found(domain: str, name: str, folders: Sequence[Path] | None) -> ConfigurationError:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, {each for _, each in listing(folders)}, n=1)
-    hint = f"did you mean {near[0]}? " if near else ""
-    return ConfigurationError(
-        f"there is no prompt {one_line(name, 60)!r}",
-        source=one_line(domain, 60) or GENERIC,
-        hint=f"{hint}`deltamem model prompts` names all",
-    )
-
-
-def load(path: Path, use: PromptUse | None = None) -> Prompt:
-    """Read a prompt file.
-
-    Raises:
-        ConfigurationError: It cannot be read, or its front matter is wrong, also for its use.
-    """
-    head, body = split(path)
+def _load(path: Path, domain: str, folders: Sequence[Path], use: PromptUse | None) -> Prompt:
+    """Read a prompt file with what it includes."""
+    head, body = _split(path)
     try:
         matter = msgspec.convert(tomllib.loads(head), Matter)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise file_error(path, f"the front matter is wrong: {error}") from error
     if use and (flaw := _misuse(matter, use)):
         raise file_error(path, flaw)
-    return Prompt(**structs.asdict(matter), domain=path.parent.name, path=path, body=body)
+    included: dict[Path, None] = {}
+
+    def expanded(text: str, above: tuple[Path, ...]) -> str:
+        def replaced(found: re.Match[str]) -> str:
+            name = found[1].strip("\"'")
+            part = _locate(domain, name, folders)
+            if name == found[1] or part is None or part in above:
+                what = "itself" if part in above else f"{found[1]}, which is not there"
+                raise file_error(above[-1], f"includes {one_line(what, 80)}")
+            included[part] = None
+            return expanded(_split(part)[1], (*above, part))
+
+        return _INCLUDE.sub(replaced, text)
+
+    template = expanded(body, (path,))
+    system = _locate(domain, f"{SYSTEM}{SUFFIX}", folders)
+    said = [head, template, file_text(system) if system else ""]
+    digest = hashlib.sha256("\0".join(said).encode()).hexdigest()[:16]
+    return Prompt(
+        **structs.asdict(matter),
+        domain=domain,
+        path=path,
+        template=template,
+        includes=tuple(included),
+        digest=digest,
+    )
 
 
 def _misuse(matter: Matter, use: PromptUse) -> str:
@@ -154,15 +172,14 @@ def _misuse(matter: Matter, use: PromptUse) -> str:
     if not min(use.items, 1) <= matter.items <= use.items:
         wanted = f"from 1 to {use.items}" if use.items else "left out: one object is asked for"
         return f"'items' must be {wanted}"
+    if excess := sorted(set(matter.inputs) - use.inputs):
+        known = ", ".join(sorted(use.inputs))
+        return f"nothing gives it {one_line(excess[0], 60)!r}; its inputs may be {known}"
     return "this prompt cannot be skipped" if matter.skip and not use.may_skip else ""
 
 
-def split(path: Path) -> tuple[str, str]:
-    """Return a file's front matter and its template; a fragment has only the template.
-
-    Raises:
-        ConfigurationError: It cannot be read, or a prompt has no front matter.
-    """
+def _split(path: Path) -> tuple[str, str]:
+    """Return a file's front matter and its template; a fragment has only the template."""
     text = file_text(path)
     # The opening fence's line end stays, so that TOML counts lines as the file has them.
     head, fence, body = text.removeprefix(_FENCE).partition(f"\n{_FENCE}\n")
@@ -196,55 +213,7 @@ def file_error(path: Path, message: str, line: int | None = None) -> Configurati
     )
 
 
-def digest(prompt: Prompt, folders: Sequence[Path] | None = None) -> str:
-    """16 hexadecimal digits that stand for what is said to a model: all the prompt's files."""
-    hasher = hashlib.sha256()
-    system = _locate(prompt.domain, f"{SYSTEM}{SUFFIX}", _folders(folders))
-    for path in (*sources(prompt, folders), *([system] if system else [])):
-        hasher.update(hashlib.sha256(file_text(path).encode()).digest())
-    return hasher.hexdigest()[:16]
-
-
-def sources(prompt: Prompt, folders: Sequence[Path] | None = None) -> Iterator[Path]:
-    """Yield the prompt's file and those it includes, each once.
-
-    Raises:
-        ConfigurationError: An included file is missing, or its name is not written out.
-    """
-    from jinja2 import meta
-
-    seen, waiting = set[Path](), [prompt.path]
-    while waiting:
-        path = waiting.pop(0)
-        if path in seen:
-            continue
-        seen.add(path)
-        yield path
-        for name in meta.find_referenced_templates(parsed(path)):
-            found = _locate(prompt.domain, name, _folders(folders)) if name else None
-            if found is None:
-                what = repr(one_line(name, 60)) if name else "a file whose name is not written out"
-                raise file_error(path, f"includes {what}, which is not there")
-            waiting.append(found)
-
-
-def parsed(path: Path) -> jinja2.nodes.Template:
-    """Return a file's template.
-
-    Raises:
-        ConfigurationError: It is not one.
-    """
-    import jinja2
-
-    try:
-        return _environment(GENERIC, ()).parse(split(path)[1])
-    except jinja2.TemplateSyntaxError as error:
-        raise _syntax(path, error) from error
-
-
-def render(
-    prompt: Prompt, values: Mapping[str, object], folders: Sequence[Path] | None = None
-) -> str:
+def render(prompt: Prompt, values: Mapping[str, object]) -> str:
     """Fill a prompt in.
 
     `values` has one for each of its inputs; others are not passed on.
@@ -252,64 +221,120 @@ def render(
     Raises:
         ConfigurationError: The template is wrong, or uses a name that is not an input.
     """
-    import jinja2
-
     given = {name: values[name] for name in prompt.inputs if name in values}
     try:
-        template = _environment(prompt.domain, _folders(folders)).get_template(prompt.path.name)
-        return clean(template.render(given)).strip()
-    except jinja2.TemplateNotFound:
-        all(sources(prompt, folders))  # says which file includes it
-        raise
-    except jinja2.TemplateSyntaxError as error:
-        raise _syntax(Path(error.filename or prompt.path), error) from error
+        return clean(_compiled(prompt.template).render(given)).strip()
     except Exception as error:  # whatever an expression of the template can raise
-        raise file_error(prompt.path, str(error).rstrip(".") or type(error).__name__) from error
+        raise _template_error(prompt.path, prompt.includes, error) from error
 
 
-@lru_cache(maxsize=32)
-def _environment(domain: str, folders: tuple[Path, ...]) -> jinja2.Environment:
-    """Return the sandbox of a domain's prompts, which compiles a file again when it changes."""
-    from jinja2 import FunctionLoader, StrictUndefined
+@lru_cache(maxsize=1)
+def _sandbox() -> jinja2.Environment:
+    from jinja2 import StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
-
-    def find_template(file: str) -> tuple[str, str, Callable[[], bool]] | None:
-        if (path := _locate(domain, file, folders)) is None:
-            return None
-        text = split(path)[1]
-        return text, str(path), lambda: _same(_locate(domain, file, folders), path, text)
 
     # Not escaped: the text is for a model, not for a browser.
     return ImmutableSandboxedEnvironment(
-        loader=FunctionLoader(find_template),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, keep_trailing_newline=True
     )
 
 
-def _same(found: Path | None, path: Path, text: str) -> bool:
-    """Return whether a template is still the one that was compiled."""
-    return found == path and split(path)[1] == text
+@lru_cache(maxsize=64)
+def _compiled(template: str) -> jinja2.Template:
+    return _sandbox().from_string(template)
 
 
-def _syntax(path: Path, error: jinja2.TemplateSyntaxError) -> ConfigurationError:
-    """Return a syntax error at its line of the file, below the front matter."""
-    above = file_text(path).count("\n") - split(path)[1].count("\n")
-    return file_error(path, error.message or "wrong syntax", error.lineno + above)
+def _template_error(path: Path, includes: Sequence[Path], error: Exception) -> ConfigurationError:
+    """Return what is wrong with a template; a syntax error has its file and its line there."""
+    from jinja2 import TemplateSyntaxError
+
+    for each in (path, *includes) if isinstance(error, TemplateSyntaxError) else ():
+        body = _split(each)[1]
+        try:
+            _sandbox().parse(body)
+        except TemplateSyntaxError as found:
+            above = file_text(each).count("\n") - body.count("\n")
+            return file_error(each, found.message or "wrong syntax", found.lineno + above)
+    return file_error(path, str(error).rstrip(".") or type(error).__name__)
 
 
-def _folders(folders: Sequence[Path] | None) -> tuple[Path, ...]:
-    return paths.prompt_folders() if folders is None else tuple(folders)
+def trials(prompt: Prompt) -> list[str]:
+    """Return a prompt filled in each way that it can be, before a model is asked.
+
+    Raises:
+        ConfigurationError: It cannot be filled in.
+    """
+    values = {**{name: f"<{name}>" for name in prompt.inputs}, "words": prompt.output}
+    return [
+        render(prompt, {**values, MAY_SKIP: skip, "failure": failure})
+        for skip, failure in product((True, False), repeat=2)
+    ]
 
 
-@dataclass(frozen=True, slots=True)
-class PromptExport:
-    """Files that an export wrote, and those that were there already with the same text."""
+def files(folder: Path) -> list[Path]:
+    """Return all prompt files of a folder, those in wrong places too, by name."""
+    return sorted(path for path in folder.rglob(f"*{SUFFIX}") if path.is_file())
 
-    written: tuple[Path, ...]
-    same: tuple[Path, ...]
+
+def flaws(
+    path: Path, folder: Path, folders: Sequence[Path], uses: Mapping[str, PromptUse]
+) -> list[ConfigurationError]:
+    """Return what is wrong with a prompt file; `uses` has all that something asks for."""
+    if path.parent.parent != folder or not NAME.fullmatch(path.parent.name):
+        wanted = f"DOMAIN/NAME{SUFFIX} is"
+        return [file_error(path, f"is in a place where no prompt is looked for: {wanted}")]
+    try:
+        if path.stem.startswith("_"):
+            return _unknown(path, file_text(path), set().union(*(u.inputs for u in uses.values())))
+        _require_known_name(path, uses)
+        prompt = _load(path, path.parent.name, folders, uses[path.stem])
+        found = _unknown(path, prompt.template, set(prompt.inputs))
+        return found or [file_error(path, each) for each in _unasked(prompt)]
+    except ConfigurationError as error:  # nothing further can be checked then
+        return [error]
+
+
+def _unknown(path: Path, template: str, inputs: set[str]) -> list[ConfigurationError]:
+    """Return the names that a template uses and is not given."""
+    from jinja2 import TemplateSyntaxError, meta
+
+    try:
+        used = meta.find_undeclared_variables(_sandbox().parse(_INCLUDE.sub("", template)))
+    except TemplateSyntaxError as error:
+        raise _template_error(path, (), error) from error
+    known = ", ".join(sorted(inputs)) or "none"
+    return [
+        file_error(path, f"uses {name}; its inputs are {known}") for name in sorted(used - inputs)
+    ]
+
+
+def _unasked(prompt: Prompt) -> Iterator[str]:
+    """Yield what the answer must have and the prompt does not ask for."""
+    fields = (*prompt.output, *([ITEMS] if prompt.items else []))
+    for field in fields:
+        if any(field not in text for text in trials(prompt)):
+            yield f"does not ask for {field!r} of its output"
+    # A consolidation asks for its markers only where it fuses failures.
+    for marker in prompt.markers:
+        if marker not in prompt.template:
+            yield f"does not ask for its marker {marker!r}"
+
+
+def require_known_names(folder: Path, uses: Mapping[str, PromptUse]) -> None:
+    """See that something asks for each prompt of a folder, before others are paid for instead.
+
+    Raises:
+        ConfigurationError: Nothing asks for one; names the one that was probably meant.
+    """
+    for path in folder.glob(f"*/[!_]*{SUFFIX}"):
+        _require_known_name(path, uses)
+
+
+def _require_known_name(path: Path, uses: Mapping[str, PromptUse]) -> None:
+    if path.stem not in uses:
+        near = get_close_matches(path.stem, uses, n=1)
+        meant = f"did you mean {near[0]}?" if near else f"there are {', '.join(uses)}"
+        raise file_error(path, f"nothing asks for a prompt {one_line(path.stem, 60)!r}; {meant}")
 
 
 def export(
@@ -319,30 +344,29 @@ def export(
     names: Sequence[str] = (),
     domain: str | None = None,
     replace: bool = False,
-) -> PromptExport:
+) -> tuple[list[Path], list[Path]]:
     """Copy prompts into a folder. None is written if one would replace a file that differs.
 
     All are copied, with their fragments, unless `names` or a `domain` is given.
+
+    Returns:
+        The files that were written, and those that were there already with the same text.
 
     Raises:
         UsageError: There are no such prompts, or a file that differs is there.
         StorageError: The disk refused; some files may have been written.
     """
-    of_domain = [
-        path
+    wanted = {
+        folder / path.relative_to(shipped): path.read_bytes()
         for path in sorted(shipped.glob(f"*/*{SUFFIX}"))
-        if domain is None or domain_key(path.parent.name) == domain_key(domain)
-    ]
-    missing = sorted({*names} - {path.stem for path in of_domain})
-    if missing or not of_domain:
-        what = f"no prompt {one_line(missing[0], 60)!r}" if missing else "no prompts"
-        where = f" of {one_line(domain, 60)}" if domain else ""
-        raise UsageError(f"{what}{where} to export", hint="`deltamem model prompts` names all")
-    chosen = [path for path in of_domain if not names or path.stem in names]
+        if (domain is None or domain_key(path.parent.name) == domain_key(domain))
+        and (not names or path.stem in names)
+    }
+    if not wanted or {*names} - {path.stem for path in wanted}:
+        raise UsageError("no such prompt to export", hint="`deltamem model prompts` names all")
     try:
-        wanted = {folder / path.relative_to(shipped): path.read_bytes() for path in chosen}
         held = {path: path.read_bytes() for path in wanted if path.exists()}
-        written = tuple(path for path in wanted if held.get(path) != wanted[path])
+        written = [path for path in wanted if held.get(path) != wanted[path]]
         if (other := [path for path in written if path in held]) and not replace:
             reason = "is there already with another text; nothing was written"
             raise UsageError(reason, source=one_line(str(other[0])), hint=Remedy.REPLACE)
@@ -352,4 +376,4 @@ def export(
     except OSError as error:
         where = one_line(str(error.filename or folder))
         raise StorageError(f"cannot be written: {error.strerror}", source=where) from error
-    return PromptExport(written, tuple(path for path in wanted if path not in written))
+    return written, [path for path in wanted if path not in written]

@@ -86,7 +86,7 @@ def estimate_judging(
     usage = Usage()
     for each in ids:
         if found := episode(bank, each):
-            usage += judge.estimate(JUDGE, found, ())
+            usage += judge.estimate(JUDGE, judge.request(JUDGE, found, ()))
         advance()
     return JudgingReport(usage=usage, without_outcome=len(ids), would_judge=len(ids), dry_run=True)
 
@@ -142,12 +142,12 @@ def judge_episodes(
     except DeltaMemError as error:
         report.errors.append(error)
     try:
-        asking.close(judge.cancel, 0.0 if report.interrupted else grace)
+        asking.close(judge.client.cancel, 0.0 if report.interrupted else grace)
     except DeltaMemError as error:  # of what was paid, `usage.jsonl` lacks the last
         report.errors.append(error)
     except KeyboardInterrupt:
         report.interrupted = True
-    report.usage, report.in_flight = judge.usage, asking.in_flight
+    report.usage, report.in_flight = judge.client.usage, asking.in_flight
     report.without_outcome = len(without_outcome(bank))
     return report
 

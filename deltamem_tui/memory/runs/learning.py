@@ -72,7 +72,7 @@ class LearningRun:
 
     def __exit__(self, *_: object) -> None:
         """Ask nothing more; see `Asking.close`."""
-        self._asking.close(self._model.cancel if self._model else lambda: None, self._grace)
+        self._asking.close(self._model.client.cancel if self._model else lambda: None, self._grace)
 
     @property
     def usage(self) -> Usage:

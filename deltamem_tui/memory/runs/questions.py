@@ -68,15 +68,15 @@ class _Counter:
 
     def _write(self, *question: Any) -> Extraction:
         """Count a question, and answer it as the cache or the rules do."""
-        took = self._extractor.estimate(*question)
+        request = self._extractor.request(*question)
+        took = self._extractor.estimate(question[0], request)
         if took.cached:
             with suppress(BudgetError):  # a first answer is there, and not one that can be used
                 found = self._extractor.write(*question)
                 self.usage += found.usage
                 return found
-        request = self._extractor.request(*question)
         prompt = request.prompt if request else None
-        is_repeated = prompt in self._asked and self._extractor.remembers
+        is_repeated = prompt in self._asked and self._extractor.client.remembers
         self._asked.add(prompt)
         self.usage += Usage(cached=1) if is_repeated else took
         return self._rules.write(*question) if self._rules else Extraction(None, "not asked")

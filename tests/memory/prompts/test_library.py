@@ -64,7 +64,7 @@ def test_a_domain_without_a_prompt_takes_the_generic_one() -> None:
 def test_a_domain_has_its_prompts_under_all_spellings_of_its_name(name: str) -> None:
     own, spelt = (prompts.find(domain, name, SHIPPED) for domain in ("alfworld", "ALFWorld"))
     assert spelt.path == own.path
-    assert prompts.digest(spelt, SHIPPED) == prompts.digest(own, SHIPPED)
+    assert spelt.digest == own.digest
     assert spelt.path != prompts.find("ALFWorlds", name, SHIPPED).path
 
 
@@ -76,18 +76,18 @@ def test_a_users_file_comes_first_and_alone(tmp_path: Path) -> None:
 
 
 def test_the_digest_covers_what_is_included(tmp_path: Path) -> None:
-    prompt = written(tmp_path, MATTER + 'Hello {% include "_part.md" %}')
     part = tmp_path / "generic" / "_part.md"
+    part.parent.mkdir()
     part.write_text("one {{ name }}")
-    first = prompts.digest(prompt, [tmp_path])
-    assert prompts.render(prompt, {"name": "N"}, [tmp_path]) == "Hello one N"
+    first = written(tmp_path, MATTER + 'Hello {% include "_part.md" %}')
+    assert prompts.render(first, {"name": "N"}) == "Hello one N"
     part.write_text("two {{ name }}")
-    assert prompts.digest(prompt, [tmp_path]) != first
+    assert prompts.find("generic", "try", [tmp_path]).digest != first.digest
     own = tmp_path / "alfworld" / "_part.md"
     own.parent.mkdir()
     own.write_text("three")
     special = prompts.find("alfworld", "try", [tmp_path])
-    assert prompts.render(special, {"name": "N"}, [tmp_path]) == "Hello three"
+    assert prompts.render(special, {"name": "N"}) == "Hello three"
 
 
 BROKEN = {
@@ -110,21 +110,21 @@ TEMPLATES = {
     "unknown name": ("a\n{{ secret }}", "secret"),
     "syntax": ("a\n{{ name", "unexpected end"),
     "unknown tag": ("a\n{% run %}", "unknown tag 'run'"),
-    "missing include": ('{% include "_gone.md" %}', "'_gone.md', which is not there"),
+    "missing include": ('{% include "_gone.md" %}', '"_gone.md", which is not there'),
     "include from outside": ('{% include "../../secret.md" %}', "which is not there"),
-    "computed include": ("{% include name %}", "not written out"),
+    "computed include": ("{% include name %}", "includes name, which is not there"),
+    "include of itself": ('{% include "try.md" %}', "includes itself"),
 }
 
 
 @pytest.mark.parametrize("kind", TEMPLATES)
 def test_a_broken_template_is_refused(tmp_path: Path, kind: str) -> None:
     text, reason = TEMPLATES[kind]
-    prompt = written(tmp_path, MATTER + text)
     (tmp_path.parent / "secret.md").write_text("outside")
     values = {"name": "N", "secret": "not an input"}
     with pytest.raises(ConfigurationError, match=reason) as caught:
-        prompts.render(prompt, values, [tmp_path])
-    assert str(prompt.path) in str(caught.value)
+        prompts.render(written(tmp_path, MATTER + text), values)
+    assert str(tmp_path / "generic" / "try.md") in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -141,7 +141,7 @@ def test_a_broken_template_is_refused(tmp_path: Path, kind: str) -> None:
 def test_the_sandbox_holds(tmp_path: Path, attack: str) -> None:
     prompt = written(tmp_path, MATTER + attack)
     with pytest.raises(ConfigurationError):
-        prompts.render(prompt, {"name": "N"}, [tmp_path])
+        prompts.render(prompt, {"name": "N"})
 
 
 def test_a_missing_prompt_is_named(tmp_path: Path) -> None:

@@ -1,8 +1,9 @@
 """Requests: an episode and a chain, turned into the one prompt that a model is asked.
 
-A request is a value that can be made, counted and compared without asking a model: the same
-episode against the same chain gives the same request. The episode comes first and the question
-last, so that a provider serves the second question of an episode from its cache.
+A request is a value: the same episode against the same chain gives the same one. The episode
+comes first and the question last, so that a provider serves the second question of an episode
+from its cache. A model that finds nothing new may be right, or lazy, so it quotes what covers the
+episode; a weak one hands back the prompt's own words, or nothing, in the form that was asked for.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
+from operator import itemgetter
 from pathlib import Path
 
 from msgspec import structs
@@ -23,18 +24,18 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import DEFAULT, method_named
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import Prompt
-from deltamem_tui.memory.prompts.use import SHARED, SYSTEM, PromptUse
+from deltamem_tui.memory.prompts.use import SHARED, SYSTEM
 from deltamem_tui.memory.recall_result import chain_entries
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
-from deltamem_tui.memory.writers.model.checks import (
-    is_grounded,
-    require_quote,
-    require_substance,
-)
 from deltamem_tui.memory.writers.model.truncate import fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
+_LEAST_QUOTE = 4  # words, unless it is a whole line
+_LEAST_BODY = 3  # words
+_STOP_LENGTH = 3
+_WORD = re.compile(r"\w+")
+_RECORD = re.compile(r'<record of="\w+" sign="(\w+)">.*?</record sign="\1">', re.DOTALL)
 _STEP_LIMITS = ("max_steps", "step_limit")
 _MARK = "record"
 _PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)
@@ -52,12 +53,9 @@ class Request:
     """A question to a model.
 
     Attributes:
-        system: The system message, the same for all questions of a domain.
         shared: How many characters of the prompt other questions on the episode begin with.
-        digest: The digest of the prompt's files.
         cut: What of the episode was left out, in one line; empty if nothing was.
-        body: The field that holds what a node has to say; empty if none does.
-        markers: What must stand in it.
+        body: The field that holds what a node has to say, with the markers; empty if none does.
         covering: The texts one of which a model quotes that skips.
         done: The episode whose actions an answer must name, if any.
     """
@@ -84,31 +82,68 @@ class Request:
         payloads = self.contract.read(said)
         if isinstance(payloads, Skip):
             if not payloads.unrelated:
-                require_quote(payloads.quote, self.covering)
+                self._require_quote(payloads.quote)
             return payloads
-        flaws, asked = [], f"{self.system}\n{self.prompt}"
+        flaws = []
         for payload in payloads:
-            require_substance(payload, self.body, asked)
+            self._require_substance(payload)
             text = payload.get(self.body, "")
             if any(mark not in text for mark in self.markers):
                 marks = " and ".join(self.markers)
                 flaws.append(f'a failure record must contain {marks} in "{self.body}"')
-            if self.done is not None and text and not is_grounded(text, self.done):
+            steps = self.done.steps if self.done and text else ()
+            actions = (word for step in steps for word in _words(step.action))
+            done = {word for word in actions if len(word) > _STOP_LENGTH}
+            if done and done.isdisjoint(_words(text)):
                 flaws.append(f'nothing in "{self.body}" was done in the log: name its actions')
         if flaws:
             raise UnusableAnswer(flaws[0], usable=payloads)
         return payloads
 
+    def _require_quote(self, quote: str) -> None:
+        """Make sure that a quote stands in what could cover the episode. Only its words count."""
+        words = _words(quote)
+        if not words or not any(_within(words, _words(text)) for text in self.covering):
+            raise UnusableAnswer(
+                "what you quote is not in the notes that could cover this episode: quote one "
+                "procedure in them word for word, or do not skip"
+            )
+        lines = [_words(line) for text in self.covering for line in text.splitlines()]
+        if len(words) < _LEAST_QUOTE and (len(words) < 2 or words not in lines):
+            raise UnusableAnswer(
+                f"what you quote is too short: quote at least {_LEAST_QUOTE} words or a whole "
+                "line, or do not skip"
+            )
+
+    def _require_substance(self, payload: Texts) -> None:
+        """Make sure that the texts of a node say something of their own."""
+        instructions = _words(_RECORD.sub(" ", f"{self.system}\n{self.prompt}"))
+        said: dict[str, str] = {}
+        for name, text in payload.items():
+            words = _words(text)
+            if text and not any(len(word) > 1 for word in words):
+                raise UnusableAnswer(f'"{name}" says nothing')
+            if len(words) >= _LEAST_BODY and _within(words, instructions):
+                reason = f'"{name}" is copied from these instructions: write what this log shows'
+                raise UnusableAnswer(reason)
+            if len(words) >= _LEAST_BODY and (same := said.get(" ".join(words))):
+                raise UnusableAnswer(f'"{name}" says the same as "{same}"')
+            if name == self.body and 0 < len(words) < _LEAST_BODY:
+                raise UnusableAnswer(f'"{name}" has fewer than {_LEAST_BODY} words')
+            said[" ".join(words)] = name
+
+
+def _words(text: str) -> list[str]:
+    return [word.casefold() for word in _WORD.findall(text)]
+
+
+def _within(words: Sequence[str], text: Sequence[str]) -> bool:
+    return f" {' '.join(words)} " in f" {' '.join(text)} "
+
 
 @dataclass(frozen=True, slots=True)
 class RequestMaker:
-    """Makes requests for one model and one bank.
-
-    Attributes:
-        domain: The bank's domain, for what no episode says.
-        room: The tokens a prompt may have.
-        folders: Where prompts are looked up; the usual places if None.
-    """
+    """Makes requests for one bank, whose domain is for what no episode says, in so many tokens."""
 
     domain: str
     room: int
@@ -116,14 +151,11 @@ class RequestMaker:
     folders: Sequence[Path] | None = None
     method: str = DEFAULT
 
-    def use(self, purpose: str) -> PromptUse:
-        """Return what the method uses a prompt for."""
-        return method_named(self.method).use_of(purpose)
-
     def find(self, purpose: str, episode: Trajectory | None = None) -> Prompt:
         """Return the prompt of an episode's domain, else of the bank's."""
         domain = (episode.domain if episode else "") or self.domain
-        return prompts.find(domain, purpose, self.folders, self.use(purpose))
+        use = method_named(self.method).use_of(purpose)
+        return prompts.find(domain, purpose, self.folders, use)
 
     def request(
         self,
@@ -140,7 +172,8 @@ class RequestMaker:
             OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
             PromptTooLongError: The episode cannot be cut to the model's window.
         """
-        prompt, use = self.find(purpose, episode), self.use(purpose)
+        method = method_named(self.method)
+        prompt, use = self.find(purpose, episode), method.use_of(purpose)
         if episode is None and not notes and not inputs:
             raise ExtractionError("there is nothing to write from: no episode, no note")
         if episode and use.label and episode.outcome.success is None:
@@ -149,7 +182,7 @@ class RequestMaker:
                 source=episode.id,
                 hint="give the episode an outcome",
             )
-        display = method_named(self.method).display.get(use.collection) or Display("", "")
+        display = method.display.get(use.collection) or Display("", "")
         # Of failures alone comes a failure record; facts hold whatever came of an episode.
         failed = bool(display.warning) and all(node.label == "failure" for node in notes)
         if episode is None and failed:
@@ -168,9 +201,9 @@ class RequestMaker:
         is_record = use.label == "failure" or (episode is None and failed)
         return Request(
             text,
-            system.body,
+            system.template,
             shared,
-            prompts.digest(prompt, self.folders),
+            prompt.digest,
             prompt.contract(use, may_skip=may_skip),
             cut,
             use.body,
@@ -186,28 +219,23 @@ class RequestMaker:
         inputs: Inputs,
         values: Mapping[str, object],
     ) -> tuple[str, int, str]:
-        """Fill in a prompt with as much as fits.
-
-        Returns:
-            The text, how many characters of it end with the episode, and what was cut.
-        """
+        """Return a prompt with as much as fits, its length up to the log's end, and the cuts."""
         lists = {name: texts for name, texts in inputs.items() if isinstance(texts, tuple)}
-        singles = {name: text for name, text in inputs.items() if isinstance(text, str)}
-        values = {**values, **{name: block(name, text) for name, text in singles.items()}}
-        values |= {"environment": block("environment", scene_of(episode) if episode else "")}
-        values |= {"trajectory": block("steps", ""), **dict.fromkeys(lists, "")}
+        texts = {name: text for name, text in inputs.items() if isinstance(text, str)}
+        texts["environment"] = scene_of(episode) if episode else ""
         if episode:
-            values |= {"task": block("task", episode.task)}
-            values |= {"outcome": block("outcome", _outcome_text(episode))}
+            texts |= {"task": episode.task, "outcome": _outcome_text(episode)}
+        values = {**values, **{name: block(name, text) for name, text in texts.items()}}
+        values |= {"trajectory": block("steps", ""), **dict.fromkeys(lists, "")}
         cuts = []
         shows_log = episode is not None and "trajectory" in prompt.inputs
         if lists:
             room = self._room(prompt, values)
             shown = fitted(lists, room // 2 if shows_log else room, self.count)
-            for name, texts in lists.items():
+            for name, given in lists.items():
                 values[name] = "\n\n".join(shown[name])
-                if left := len(texts) - len(shown[name]):
-                    cuts.append(f"{left} of {len(texts)} {name} left out")
+                if left := len(given) - len(shown[name]):
+                    cuts.append(f"{left} of {len(given)} {name} left out")
         if episode is None or not shows_log:
             return self._render(prompt, values), 0, "; ".join(cuts)
         values["environment"] = block("environment", "")
@@ -222,7 +250,7 @@ class RequestMaker:
         return self.room - self.count(self._render(prompt, values))
 
     def _render(self, prompt: Prompt, values: Mapping[str, object]) -> str:
-        return prompts.render(prompt, {**values, "words": prompt.output}, self.folders)
+        return prompts.render(prompt, {**values, "words": prompt.output})
 
 
 def fitted(
@@ -236,15 +264,13 @@ def fitted(
         PromptTooLongError: Not even the first text fits.
     """
     shown: dict[str, list[str]] = {name: [] for name in lists}
-    rows = zip_longest(*lists.values())
-    for name, text in (pair for row in rows for pair in zip(lists, row, strict=True)):
-        if text is None:
-            continue
-        fenced_text = block(name, text)
-        room -= count(fenced_text)
+    numbered = [(n, name, text) for name, texts in lists.items() for n, text in enumerate(texts)]
+    for _, name, text in sorted(numbered, key=itemgetter(0)):
+        shown[name].append(block(name, text))
+        room -= count(shown[name][-1])
         if room < 0:
+            shown[name].pop()
             break
-        shown[name].append(fenced_text)
     if room < 0 and not any(shown.values()):
         raise PromptTooLongError(
             f"not even one of the {' and '.join(lists)} fits into the model's window",

@@ -7,7 +7,7 @@ is missing a mark says so, and the cut is described for the journal.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from deltamem_tui.errors import PromptTooLongError
@@ -37,9 +37,17 @@ def fit(trajectory: Trajectory, room: int, count: Callable[[str], int]) -> CutEp
     Raises:
         PromptTooLongError: Even the steps that must stay do not fit.
     """
-    for candidate in _candidates(trajectory, room, count):
-        if count(candidate.environment) + count(candidate.text) <= room:
-            return candidate
+    steps, kept = trajectory.steps, set(range(len(trajectory.steps)))
+    longest = max((len(step.observation) for step in steps), default=0)
+    limits = [_ENDLESS, *(most for most in _OBSERVATIONS if most < longest)]
+    whole = [(most, _ENDLESS) for most in limits]
+    fewer = [(min(limits[-1], most), most) for most in (_ENDLESS, *_TEXTS)]
+    for number, most in enumerate([*whole, *fewer]):
+        if number == len(whole):
+            kept = _fewer_steps(trajectory, limits[-1], room, count)
+        cut = _cut(trajectory, kept, *most)
+        if count(cut.environment) + count(cut.text) <= room:
+            return cut
     raise PromptTooLongError(
         f"the episode's first and last steps do not fit into {max(room, 0):,} tokens",
         source=trajectory.id,
@@ -47,23 +55,7 @@ def fit(trajectory: Trajectory, room: int, count: Callable[[str], int]) -> CutEp
     )
 
 
-def _candidates(
-    trajectory: Trajectory, room: int, count: Callable[[str], int]
-) -> Iterator[CutEpisode]:
-    """Yield the episode, ever shorter: whole, short observations, fewer steps, short everything."""
-    every = range(len(trajectory.steps))
-    longest = max((len(step.observation) for step in trajectory.steps), default=0)
-    limits = [_ENDLESS, *(most for most in _OBSERVATIONS if most < longest)]
-    for most in limits:
-        yield _cut(trajectory, every, most)
-    kept = _fewer_steps(trajectory, limits[-1], room, count)
-    for most in (_ENDLESS, *_TEXTS):
-        yield _cut(trajectory, kept, min(limits[-1], most), most)
-
-
-def _cut(
-    trajectory: Trajectory, kept: Iterable[int], observation: int, text: int = _ENDLESS
-) -> CutEpisode:
+def _cut(trajectory: Trajectory, kept: Iterable[int], observation: int, text: int) -> CutEpisode:
     """Return some steps of an episode, with texts of so many characters at most."""
     parts, expected, shown, length = [], 0, sorted(kept), len(trajectory.steps)
     for index in shown:
@@ -101,10 +93,7 @@ def _gap(first: int, last: int) -> str:
 
 
 def _shortened(text: str, most: int) -> str:
-    """Return `text` with its middle left out, if it has more than `most` characters.
-
-    The mark comes on top of `most`; a text that would not get shorter stays whole.
-    """
+    """Return `text` with a mark for its middle, if it gets shorter so; the mark is on top."""
     mark = f" [… {len(text) - most:,} characters left out …] "
     if len(text) <= most + len(mark):
         return text
@@ -117,26 +106,19 @@ def _fewer_steps(
 ) -> set[int]:
     """Return the steps that must stay, and of the others as many as fit, from the ends inward."""
     length = len(trajectory.steps)
+    kept = {*range(FIRST_STEPS), *range(length - LAST_STEPS, length)}
+    punished = [index for index, step in enumerate(trajectory.steps) if (step.reward or 0.0) < 0]
+    if trajectory.outcome.success is False and punished:
+        kept |= {punished[-1] - 1, punished[-1]}
+    kept &= set(range(length))
     sizes = [count(_step(n, step, observation)) for n, step in enumerate(trajectory.steps, 1)]
-    kept = _protected(trajectory)
     # Two gaps at most: one on each side of the point of failure.
     left = room - count(scene_of(trajectory)) - 2 * count(_gap(length, length + 1))
     left -= sum(sizes[index] for index in kept)
-    others = (index for index in range(length) if index not in kept)
+    others = set(range(length)) - kept
     for index in sorted(others, key=lambda index: (min(index, length - 1 - index), index)):
         left -= sizes[index]
         if left < 0:
             break
         kept.add(index)
     return kept
-
-
-def _protected(trajectory: Trajectory) -> set[int]:
-    """Return the first and last steps, and those around the point of failure."""
-    length = len(trajectory.steps)
-    kept = {*range(FIRST_STEPS), *range(length - LAST_STEPS, length)}
-    rewards = [step.reward or 0.0 for step in trajectory.steps]
-    punished = [index for index, reward in enumerate(rewards) if reward < 0]
-    if trajectory.outcome.success is False and punished:
-        kept |= {punished[-1] - 1, punished[-1]}
-    return {index for index in kept if 0 <= index < length}

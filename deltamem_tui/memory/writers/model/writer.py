@@ -43,11 +43,8 @@ _REASON_WIDTH = 600
 class ModelExtractor:
     """Distils episodes by asking a model. Any number of threads may share one.
 
-    Attributes:
-        domain: The bank's, whose prompts are used for episodes that name none.
-        folders: Where prompts are looked up; the usual places if None.
-        method: The bank's, as which nodes are shown.
-        on_payment: Called with each answer when it comes, in whatever thread.
+    The bank's `domain` is for episodes that name none. `on_payment` is called with each answer
+    when it comes, in whatever thread.
     """
 
     client: Client
@@ -61,21 +58,6 @@ class ModelExtractor:
         """Recorded in each node's origin."""
         return "model"
 
-    @property
-    def model(self) -> str:
-        """The model that is asked."""
-        return self.client.model
-
-    @property
-    def usage(self) -> Usage:
-        """The usage of everything asked through the client."""
-        return self.client.usage
-
-    @property
-    def remembers(self) -> bool:
-        """True if answers are kept, so that the same question is not paid for twice."""
-        return self.client.remembers
-
     def paying(self, on_payment: OnPayment) -> Self:
         """Return the same extractor, which reports what its answers take to this one too."""
         return replace(self, on_payment=both(self.on_payment, on_payment))
@@ -84,23 +66,14 @@ class ModelExtractor:
         """Return the same extractor, which writes with the prompts of a method."""
         return replace(self, method=method.name)
 
-    def cancel(self) -> None:
-        """Ask nothing more for what is under way; see `Client.cancel`."""
-        self.client.cancel()
-
     def check(self) -> None:
         """Make sure, before anything is asked, that the method's prompts can be filled in.
 
         Raises:
             ConfigurationError: One of them is wrong; says which and where.
         """
-        maker = self._maker()
         for name in method_named(self.method).prompts:
-            prompt = maker.find(name)
-            values: dict[str, object] = dict.fromkeys(prompt.inputs, "…")
-            for switch in (True, False):
-                values |= {"words": prompt.output, "may_skip": switch, "failure": switch}
-                prompts.render(prompt, values, self.folders)
+            prompts.trials(self._maker().find(name))
 
     def write(
         self,
@@ -120,24 +93,17 @@ class ModelExtractor:
         if episode is not None and not self._has_steps(purpose, episode):
             return Extraction(None, "the episode has no steps")
         source = episode.id if episode else notes[-1].id if notes else ""
-        message, hint = "", None
+        failed = ExtractionError("")
         for share in _SHARES:
             try:
                 request = self._maker(share).request(purpose, episode, notes, inputs)
                 return self._ask(purpose, source, request)
             except PromptTooLongError as error:
-                message, hint = error.message, error.hint
-        raise ExtractionError(message, source=source or None, hint=hint)
+                failed = ExtractionError(error.message, source=source or None, hint=error.hint)
+        raise failed
 
-    def estimate(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
-    ) -> Usage:
-        """Estimate what `write` would take, with an answer of usual length. Nothing is sent."""
-        request = self.request(purpose, episode, notes, inputs)
+    def estimate(self, purpose: str, request: Request | None) -> Usage:
+        """Estimate what a request would take, with an answer of usual length. Nothing is sent."""
         if request is None:
             return Usage()
         usual = _USUAL_VERDICT if purpose == JUDGE else _USUAL_ANSWER
@@ -171,7 +137,7 @@ class ModelExtractor:
         return bool(episode.steps) or "trajectory" not in use.inputs
 
     def _ask(self, purpose: str, source: str, request: Request) -> Extraction:
-        model, digest = self.model, request.digest
+        model, digest = self.client.model, request.digest
         use = method_named(self.method).use_of(purpose)
         kind, tree = use.call, use.collection or None
 

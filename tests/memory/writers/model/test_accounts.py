@@ -81,7 +81,7 @@ def test_a_judgement_that_the_bank_did_not_take_is_on_the_bill(
     judge = Judge(client(server))
     found = judge_episodes(bank, judge, without_outcome(bank), concurrency=concurrency)
     assert isinstance(found.errors[-1], BankFrozenError)
-    on_the_bill(bank, judge.usage)
+    on_the_bill(bank, judge.client.usage)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
@@ -98,7 +98,7 @@ def test_a_lesson_that_the_bank_did_not_take_is_on_the_bill(
         LearningRun(bank, asking, concurrency=concurrency) as run,
     ):
         list(run.learn(waiting(bank)))
-    on_the_bill(bank, asking.usage)
+    on_the_bill(bank, asking.client.usage)
 
 
 def test_learning_from_one_episode_is_paid_once_and_of_a_frozen_bank_not_at_all(

@@ -115,7 +115,7 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     with LearningRun(bank, asking, concurrency=4) as run:
         fusions = list(run.consolidate())
     assert [fusion.root is not None for fusion in fusions] == [True] * len(chains)
-    assert estimate.prompt_tokens == pytest.approx(asking.usage.prompt_tokens, rel=0.01)
+    assert estimate.prompt_tokens == pytest.approx(asking.client.usage.prompt_tokens, rel=0.01)
     for fusion in fusions:
         assert fusion.root is not None
         assert fusion.root.origin.nodes == tuple(node.id for node in fusion.chain)

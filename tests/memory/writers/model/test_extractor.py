@@ -52,7 +52,7 @@ def test_an_answer_becomes_a_payload_with_its_origin(server: ModelServer) -> Non
     extraction = extract(extractor(server), "task", EPISODE, ())
     assert extraction.payload == Payload(**SKILL)
     assert extraction.model == MODEL
-    assert extraction.prompt == prompts.digest(prompts.find("alfworld", "task_root_success"))
+    assert extraction.prompt == prompts.find("alfworld", "task_root_success").digest
     assert extraction.reason == f"written by {MODEL}"
     assert extraction.usage.calls == 1
     system, user = server.requests[0].body["messages"]
@@ -92,7 +92,7 @@ def test_each_of_the_six_prompts_is_the_domains_own(
     prompt = prompts.find(domain, name)
     assert prompt.path.parent.name == domain
     assert extraction.payload == Payload(**answer)
-    assert extraction.prompt == prompts.digest(prompt)
+    assert extraction.prompt == prompt.digest
     sent = server.requests[0].prompt
     for text in (trajectory.task, trajectory.environment, *[s.action for s in trajectory.steps]):
         assert text in sent
@@ -107,9 +107,9 @@ def test_an_episode_without_a_domain_takes_the_banks(server: ModelServer) -> Non
     server.answer(said(SKILL))
     asking = ModelExtractor(client(server), domain="webshop")
     extraction = extract(asking, "task", structs.replace(EPISODE, domain=""), ())
-    assert extraction.prompt == prompts.digest(prompts.find("webshop", "task_root_success"))
+    assert extraction.prompt == prompts.find("webshop", "task_root_success").digest
     extraction = extract(asking, "task", structs.replace(EPISODE, domain="somewhere"), ())
-    assert extraction.prompt == prompts.digest(prompts.find("generic", "task_root_success"))
+    assert extraction.prompt == prompts.find("generic", "task_root_success").digest
 
 
 @pytest.mark.parametrize(
@@ -328,7 +328,7 @@ def test_the_same_extraction_again_costs_nothing(server: ModelServer, tmp_path: 
     again = extract(asking, "task", EPISODE, ())
     assert replace(again, usage=first.usage) == first
     assert again.usage == Usage(cached=2)
-    assert asking.estimate("task_root_success", EPISODE, ()) == Usage(cached=1)
+    assert asking.estimate("", asking.request("task_root_success", EPISODE, ())) == Usage(cached=1)
     assert len(server.requests) == 2
 
 
@@ -340,7 +340,7 @@ def test_a_chain_is_fused(server: ModelServer, domain: str, tree: str) -> None:
     known = chain(tree, "success", "failure")
     extraction = fuse(ModelExtractor(client(server), domain), tree, known)
     assert extraction.payload == Payload(**answer)
-    assert extraction.prompt == prompts.digest(prompts.find(domain, f"{tree}_consolidation"))
+    assert extraction.prompt == prompts.find(domain, f"{tree}_consolidation").digest
     for node in known:
         assert node.payload["execution_procedure"] in server.requests[0].prompt
 
@@ -357,7 +357,7 @@ def test_a_users_prompt_comes_first_and_has_its_own_digest(
     asking = ModelExtractor(client(server), folders=folders)
     extraction = extract(asking, "task", EPISODE, ())
     assert "Write it in verse." in server.requests[0].prompt
-    assert extraction.prompt != prompts.digest(shipped)
+    assert extraction.prompt != shipped.digest
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

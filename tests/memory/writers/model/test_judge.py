@@ -27,7 +27,7 @@ def test_the_verdict_counts_and_the_reasons_stay(
     assert judgement.outcome == Outcome(success, None, "judge", REASONS)
     call = judgement.call
     assert (call.purpose, call.model, call.usage.calls) == ("judge", MODEL, 1)
-    assert call.prompt == prompts.digest(prompts.find("alfworld", "judge"))
+    assert call.prompt == prompts.find("alfworld", "judge").digest
     schema = server.requests[0].body["response_format"]["json_schema"]["schema"]
     assert schema["properties"]["solved"]["enum"] == ["yes", "no"]
 

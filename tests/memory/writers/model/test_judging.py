@@ -108,7 +108,7 @@ def test_the_journal_tells_what_was_asked_and_what_it_took(server: ModelServer, 
     assert {(call["purpose"], call["model"]) for call in calls} == {("judge", MODEL)}
     assert calls[1]["attempts"] == 3
     assert "no complete JSON" in details[1]["reason"]
-    told, spent = history(bank).usage, judge.usage
+    told, spent = history(bank).usage, judge.client.usage
     assert replace(told, cost=None) == replace(spent, cost=None)
     assert told.cost == pytest.approx(spent.cost)
 
@@ -135,13 +135,14 @@ def test_a_limit_on_cost_is_kept_and_what_was_paid_for_stays(
 ) -> None:
     server.answer(verdict("yes", "It is done."))
     price = Price(0.0001, 0.0)
-    once = Judge(client(server, price=price)).estimate(JUDGE, UNSAID[0], ()).cost
+    judge = Judge(client(server, price=price))
+    once = judge.estimate(JUDGE, judge.request(JUDGE, UNSAID[0], ())).cost
     assert once is not None
     judge = Judge(client(server, price=price, budget=Budget(once * 3)))
     found = judged(bank, judge)
     assert isinstance(found.errors[-1], BudgetError)
     assert 1 <= len(found.judged) <= 3
-    assert (judge.usage.cost or 0) <= once * 3
+    assert (judge.client.usage.cost or 0) <= once * 3
     assert len(without_outcome(bank)) == len(UNSAID) - len(found.judged)
 
 
@@ -190,6 +191,6 @@ def test_who_stops_pays_for_what_is_under_way_and_finds_it_in_the_cache(
     )
     assert len(found.judged) <= len(server.requests) < len(UNSAID)
     assert without_outcome(bank) == ids[len(found.judged) :]
-    assert history(bank).usage == judge.usage
+    assert history(bank).usage == judge.client.usage
     judged(bank, Judge(client(server, cache=cache)))
     assert len(server.requests) == len(UNSAID)
