@@ -262,7 +262,7 @@ def conversation_tokens(model: str, messages: list[Message]) -> int:
 
 POLICY = r"content[_ ](policy|filter|management)|safety (system|policy)"
 _PREAMBLE = re.compile(r"^(?:(?:litellm\.)?\w*(?:Error|Exception|Timeout)\w*(?: Error)?[:\s-]+)+")
-_NO_KEY_WORDS = r"missing credentials|api_key client option|no api key"
+_KEYLESS = r"missing credentials|api_key client option|no api key"
 _NO_MONEY = r"insufficient[_ ](quota|balance|funds)|billing|exceeded your .*quota"
 _NO_MODEL = r"model[\w\s`'\"./:-]{0,80}(not (exist|found)|unknown|invalid)|no such model"
 _TOO_LONG = r"context[ _](length|window|size)|too many tokens|too long|maximum number of tokens"
@@ -271,7 +271,7 @@ _FORM = r"^(400|422) "
 _PASSING = {429: "too many requests", 408: "no answer in time", 504: "no answer in time"}
 # By status and words: what a failure is that asking again would not mend. The first one counts.
 _LASTING: tuple[tuple[str, type[LanguageModelError], str, str | None], ...] = (
-    (f"^401|{_NO_KEY_WORDS}", CredentialsError, "the key for {} is missing or refused", "check it"),
+    (f"^401|{_KEYLESS}", CredentialsError, "the key for {} is missing or refused", "check the key"),
     ("^403", CredentialsError, "this key may not use {}", "check its rights and the region"),
     (
         f"^402|^429.*({_NO_MONEY})",
