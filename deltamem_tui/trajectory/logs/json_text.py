@@ -1,4 +1,4 @@
-"""JSON as it is found: values cut out of a stream without parsing, then parsed one at a time."""
+"""JSON as it is found: values cut out of bytes without parsing, then parsed one at a time."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ _OPENING = re.compile(rb"[{\[]")
 _LEVEL = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]{0,100}+")*+')
 _BEGINS = (b"{", b"[", b'"')
 _BETWEEN_VALUES = b" \t\r\n,"
+_BACKSLASH = ord("\\")
 _SHOWN_JUNK = 1024  # more than is shown, or half a key would be taken for none
 # The only ones that a parser makes, told apart faster by type than by `isinstance`.
 _NESTING = frozenset({dict, list})
@@ -79,136 +80,77 @@ def _complaint(data: bytes, error: orjson.JSONDecodeError) -> str:
 
 
 class Cut(NamedTuple):
-    """One piece of a stream: a whole value, one that is refused, or the junk between values."""
+    """One piece of some bytes: a whole value, one that is refused, or the junk between values."""
 
     kind: Literal["value", "refused", "junk"]
     data: bytes = b""
     reason: str = ""
 
 
-class ValueCutter:
-    """Cuts chunks of bytes into objects and arrays, in bounded memory, by counting brackets."""
+def cut_json(data: bytes, limits: LogLimits, *, in_array: bool) -> Iterator[Cut]:
+    """Yield the objects and arrays in some bytes, of one array or loose, by counting brackets."""
+    base = 1 if in_array else 0
+    begin = inside = 0
+    refusal = ""
+    for at, opens, depth in _brackets(data):
+        inside = depth - base
+        if opens and inside > limits.nesting:
+            refusal = _too_deep(limits.nesting).message
+        elif opens and inside <= 1:
+            yield from _junk(data[begin : at - 1])
+            begin = at - inside  # the bracket that opens the array itself belongs to no value
+        elif not opens and inside == 0:
+            if at - begin > limits.record_bytes:
+                refusal = f"a record of more than {human_size(limits.record_bytes)}"
+            yield Cut("refused", reason=refusal) if refusal else Cut("value", data[begin:at])
+            begin, refusal = at, ""
+        elif not opens and inside < 0:
+            yield from _junk(data[begin : at - 1])
+            begin = at
+    if inside > 0:
+        yield Cut("refused", reason=refusal or "JSON that ends in the middle of a value")
+        return
+    yield from _junk(data[begin:])
+    if in_array and inside == 0:
+        yield Cut("junk", reason="the JSON array has no end; the file may be cut short")
 
-    def __init__(self, limits: LogLimits, *, in_array: bool) -> None:
-        self._limits = limits
-        self._base = 1 if in_array else 0
-        self._depth = 0
-        self._in_string = False
-        self._skip_next = False
-        self._begin = 0  # of what is being gathered, in the chunk at hand
-        self._value = bytearray()
-        self._refusal = ""
-        self._junk = bytearray()
-        self._junk_size = 0
 
-    def feed(self, chunk: bytes) -> Iterator[Cut]:
-        """Yield the pieces that end in this chunk."""
-        at = 1 if self._skip_next and chunk else 0
-        self._skip_next = self._skip_next and not chunk
-        self._begin = 0
-        while True:
-            if self._in_string:
-                at = self._end_of_string(chunk, at)
-                if self._in_string:
-                    break
-            if self._depth and (level := _LEVEL.match(chunk, at)):
-                at = level.end()
-            # Between loose values a quotation mark is prose, not the start of a string.
-            found = (_OUTSIDE_STRING if self._depth else _OPENING).search(chunk, at)
-            if found is None:
-                break
-            at = found.end()
-            token = found.group()
-            if token == b'"':
-                self._in_string = True
-            elif token in (b"{", b"["):
-                yield from self._open(chunk, found.start())
-            else:
-                yield from self._close(chunk, at)
-        self._keep_rest(chunk)
-
-    # Plain searches: a pattern would take ten times as long, and most of a log is strings.
-    def _end_of_string(self, chunk: bytes, at: int) -> int:
-        """Return the place behind the string at hand, which may end in a later chunk."""
-        quote = chunk.find(b'"', at)
-        while True:
-            backslash = chunk.find(b"\\", at, len(chunk) if quote < 0 else quote)
-            if backslash < 0:
-                self._in_string = quote < 0
-                return quote + 1
-            # What it escapes is not an end, and may be the next chunk's first byte.
-            at = backslash + 2
-            self._skip_next = at > len(chunk)
-            if 0 <= quote < at:
-                quote = chunk.find(b'"', at)
-
-    def finish(self) -> Iterator[Cut]:
-        """Yield what is left when the stream has ended."""
-        yield from self._take_junk()
-        if self._depth > self._base:
-            self._refuse("JSON that ends in the middle of a value")
-            yield self._take_value()
-        elif self._depth:
-            yield Cut("junk", reason="the JSON array has no end; the file may be cut short")
-
-    def _open(self, chunk: bytes, bracket: int) -> Iterator[Cut]:
-        self._depth += 1
-        inside = self._depth - self._base
-        if inside <= 1:
-            self._add_junk(chunk[self._begin : bracket])
-            yield from self._take_junk()
-            # The bracket that opens the array itself belongs to no value.
-            self._begin = bracket if inside == 1 else bracket + 1
-        elif inside > self._limits.nesting:
-            self._refuse(_too_deep(self._limits.nesting).message)
-
-    def _close(self, chunk: bytes, end: int) -> Iterator[Cut]:
-        self._depth -= 1
-        if self._depth == self._base:
-            self._add_value(chunk[self._begin : end])
-            self._begin = end
-            yield self._take_value()
-        elif self._depth < self._base:
-            self._add_junk(chunk[self._begin : end - 1])
-            self._begin = end
-
-    def _keep_rest(self, chunk: bytes) -> None:
-        if self._depth > self._base:
-            self._add_value(chunk[self._begin :])
-        else:
-            self._add_junk(chunk[self._begin :])
-
-    def _add_value(self, part: bytes) -> None:
-        if self._refusal:
+def _brackets(data: bytes) -> Iterator[tuple[int, bool, int]]:
+    """Yield the place behind each bracket that counts, whether it opens, and the depth there."""
+    depth = at = 0
+    while True:
+        if depth and (level := _LEVEL.match(data, at)):
+            at = level.end()
+        # Between loose values a quotation mark is prose, not the start of a string.
+        found = (_OUTSIDE_STRING if depth else _OPENING).search(data, at)
+        if found is None:
             return
-        if len(self._value) + len(part) > self._limits.record_bytes:
-            self._refuse(f"a record of more than {human_size(self._limits.record_bytes)}")
+        at = found.end()
+        if found[0] == b'"':
+            at = _string_end(data, at)
         else:
-            self._value += part
+            opens = found[0] in (b"{", b"[")
+            depth += 1 if opens else -1
+            yield at, opens, depth
 
-    def _refuse(self, reason: str) -> None:
-        self._refusal = self._refusal or reason
-        self._value.clear()
 
-    def _take_value(self) -> Cut:
-        value, reason = bytes(self._value), self._refusal
-        cut = Cut("refused", reason=reason) if reason else Cut("value", value)
-        self._refusal = ""
-        self._value.clear()
-        return cut
+# Plain searches: a pattern would take ten times as long, and most of a log is strings.
+def _string_end(data: bytes, at: int) -> int:
+    """Return the place behind the string whose text begins at `at`."""
+    while (quote := data.find(b'"', at)) >= 0:
+        first = quote
+        while first > at and data[first - 1] == _BACKSLASH:
+            first -= 1
+        if (quote - first) % 2 == 0:
+            return quote + 1
+        at = quote + 1
+    return len(data)
 
-    def _add_junk(self, part: bytes) -> None:
-        if not self._junk:
-            part = part.lstrip(_BETWEEN_VALUES)
-        self._junk_size += len(part)
-        self._junk += part[: max(_SHOWN_JUNK - len(self._junk), 0)]
 
-    def _take_junk(self) -> Iterator[Cut]:
-        shown = bytes(self._junk).rstrip(_BETWEEN_VALUES)
-        if shown:
-            yield Cut("junk", shown, junk_reason(shown, self._junk_size))
-        self._junk.clear()
-        self._junk_size = 0
+def _junk(part: bytes) -> Iterator[Cut]:
+    if junk := part.strip(_BETWEEN_VALUES):
+        shown = junk[:_SHOWN_JUNK].rstrip(_BETWEEN_VALUES)
+        yield Cut("junk", shown, junk_reason(shown, len(junk)))
 
 
 def junk_reason(data: bytes, size: int) -> str:

@@ -5,15 +5,28 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from io import BufferedReader
 from itertools import islice
+from pathlib import Path
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.trajectory.logs.content import HEAD_BYTES, Content
-from deltamem_tui.trajectory.logs.json_text import junk_reason, parse_json
+from deltamem_tui.trajectory.logs.content import (
+    CHUNK,
+    held,
+    is_gzip,
+    member_names,
+    member_values,
+    opened,
+    too_long,
+    unreadable,
+)
+from deltamem_tui.trajectory.logs.json_text import cut_json, junk_reason, parse_json
 from deltamem_tui.trajectory.logs.record import (
+    DEFAULT_LIMITS,
     Layout,
+    LogLimits,
     Preview,
     ReadProgress,
     Record,
@@ -22,6 +35,11 @@ from deltamem_tui.trajectory.logs.record import (
     located,
     sampled,
 )
+from deltamem_tui.trajectory.secrets.redaction import quoted
+
+HEAD_BYTES = 64 * 1024
+"""How much of a log is looked at to tell what it is."""
+_SHOWN_BYTES = 4096
 
 _NUL = b"\x00"
 _NOTEBOOK = re.compile(rb'\s*\{\s*"(?:cells|nbformat|metadata)"')
@@ -137,8 +155,115 @@ _JSON = ("lines", "array", "values", "zip")
 
 
 @dataclass(frozen=True)
-class Log(Content):
-    """One log, which can be read from its start any number of times."""
+class Log:
+    """One log, which can be read from its start any number of times.
+
+    Attributes:
+        name: What it is called in reports: a file name, or a path inside the folder given.
+        path: Where its bytes are.
+        limits: What it may hold.
+        keep: Whatever must live as long as the log, such as the copy of standard input.
+        progress: Notes how far its lines or records were read.
+    """
+
+    name: str
+    path: Path
+    limits: LogLimits = DEFAULT_LIMITS
+    keep: object = field(default=None, repr=False, compare=False)
+    progress: ReadProgress | None = field(default=None, repr=False, compare=False)
+
+    def head(self) -> bytes:
+        """Return the first 64 KB, or the whole first line where that is longer."""
+        head = b""
+        try:
+            with self._open(None) as stream:
+                while len(head) < HEAD_BYTES and (data := stream.read1(HEAD_BYTES - len(head))):
+                    head += data
+                if b"\n" not in head:
+                    head += stream.readline(self.limits.record_bytes)
+        except RecordError as error:
+            if not head.strip():
+                raise located(error, self.name) from error
+        except OSError as error:
+            raise unreadable(error, self.name) from error
+        return head
+
+    def whole(self) -> bytes:
+        """Return all of it."""
+        with self._open(self.progress) as stream:
+            data = stream.read(self.limits.record_bytes + 1)
+        if len(data) > self.limits.record_bytes:
+            raise located(too_long(self.limits, None), self.name)
+        return data
+
+    def byte_lines(self) -> Iterator[tuple[int, bytes | RecordError]]:
+        """Numbered lines without their line break; overlong ones are passed over unread."""
+        most = self.limits.record_bytes
+        number = 0
+        try:
+            with self._open(self.progress) as stream:
+                while data := stream.readline(most + 1):
+                    number += 1
+                    if len(data) > most and not data.endswith(b"\n"):
+                        while (rest := stream.readline(CHUNK)) and not rest.endswith(b"\n"):
+                            pass
+                        yield number, self._here(too_long(self.limits, f"line {number}"))
+                    else:
+                        yield number, data.rstrip(b"\r\n")
+        except (RecordError, OSError) as error:
+            yield number + 1, self._stopped(error, f"line {number + 1}")
+
+    def _open(self, progress: ReadProgress | None) -> BufferedReader:
+        return opened(self.path, self.name, self.limits, progress)
+
+    def _here(self, error: RecordError, position: str | None = None) -> RecordError:
+        return located(error, self.name, position)
+
+    def _stopped(self, error: RecordError | OSError, position: str) -> RecordError:
+        if isinstance(error, OSError):
+            error = RecordError(f"cannot be read on: {error.strerror or error}")
+        return self._here(error, position)
+
+    def _line_values(self) -> Iterator[Value | RecordError]:
+        for number, data in self.byte_lines():
+            if isinstance(data, RecordError):
+                yield data
+            elif data and not data.isspace():
+                yield Value(data, f"line {number}")
+
+    def _cut_values(self) -> Iterator[Value | RecordError]:
+        """Values one after another, however they are broken into lines."""
+        chunks, problem, count = list[bytes](), None, 0
+        try:
+            with self._open(self.progress) as stream:
+                chunks.extend(held(stream, self.limits))
+        except (RecordError, OSError) as error:
+            problem = error
+        for cut in cut_json(b"".join(chunks), self.limits, in_array=self.layout == "array"):
+            position = f"record {count + 1}"
+            if cut.kind == "value":
+                yield Value(cut.data, position)
+            else:
+                where = position if cut.kind == "refused" else f"before {position}"
+                yield RecordError(cut.reason, source=self.name, position=where)
+            count += cut.kind != "junk"
+        if problem:
+            yield self._stopped(problem, f"record {count + 1}")
+
+    def _no_values(self) -> Iterator[RecordError]:
+        """Yield where text begins that was to be JSON."""
+        for number, data in self.byte_lines():
+            if isinstance(data, RecordError):
+                yield data
+                return
+            if data.strip():
+                shown = quoted(data[:_SHOWN_BYTES].decode("utf-8", "replace"), 60)
+                yield RecordError(f"not JSON: {shown}", source=self.name, position=f"line {number}")
+                return
+
+    def _member_values(self) -> Iterator[Value | RecordError]:
+        for value in member_values(self.path, self.limits):
+            yield self._here(value) if isinstance(value, RecordError) else value
 
     @cached_property
     def layout(self) -> Layout:
@@ -164,10 +289,10 @@ class Log(Content):
         if self.layout == "binary":
             return f"not a text log but {binary_kind(self.head())}"
         if self.layout == "zip":
-            if self.is_gzip:
+            if is_gzip(self.path):
                 return "a zip archive inside gzip data; unpack it first"
             try:
-                self.member_names()
+                member_names(self.path)
             except RecordError as error:
                 return error.message
         return ""
@@ -219,13 +344,13 @@ class Log(Content):
     def values(self) -> Iterator[Value | RecordError]:
         """Yield the records not parsed yet, for a reader that parses by itself what it can."""
         if self.layout == "lines":
-            return self.line_values()
+            return self._line_values()
         if self.layout in ("array", "values"):
-            return self.cut_values(in_array=self.layout == "array")
+            return self._cut_values()
         if self.layout == "text":
-            return self.no_values()
+            return self._no_values()
         if self.layout == "zip" and not self.problem:
-            return self.member_values()
+            return self._member_values()
         shapes = {"notebook": "a notebook, which is read as text"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.json_text import Cut, ValueCutter, parse_json
+from deltamem_tui.trajectory.logs.json_text import Cut, cut_json, parse_json
 from deltamem_tui.trajectory.logs.record import LogLimits
 
 json_values = st.recursive(
@@ -19,30 +19,24 @@ json_values = st.recursive(
 containers = st.lists(json_values, max_size=3) | st.dictionaries(st.text(), json_values, max_size=3)
 
 
-def cuts(
-    data: bytes, *, chunk: int = 1 << 20, in_array: bool = False, limits: LogLimits | None = None
-) -> list[Cut]:
-    cutter = ValueCutter(limits or LogLimits(), in_array=in_array)
-    found = [cut for at in range(0, len(data), chunk) for cut in cutter.feed(data[at : at + chunk])]
-    return found + list(cutter.finish())
+def cuts(data: bytes, *, in_array: bool = False, limits: LogLimits | None = None) -> list[Cut]:
+    return list(cut_json(data, limits or LogLimits(), in_array=in_array))
 
 
-@given(st.lists(containers), st.integers(1, 9), st.sampled_from([None, 2]), st.booleans())
-def test_any_values_in_any_chunks(
-    values: list[object], chunk: int, indent: int | None, in_array: bool
-) -> None:
+@given(st.lists(containers), st.sampled_from([None, 2]), st.booleans())
+def test_any_values(values: list[object], indent: int | None, in_array: bool) -> None:
     if in_array:
         data = json.dumps(values, indent=indent, ensure_ascii=False).encode()
     else:
         data = "\n".join(json.dumps(value, indent=indent) for value in values).encode()
-    found = cuts(data, chunk=chunk, in_array=in_array)
+    found = cuts(data, in_array=in_array)
     assert [cut.kind for cut in found] == ["value"] * len(values)
     assert [orjson.loads(cut.data) for cut in found] == values
 
 
-@given(st.binary(), st.integers(1, 5), st.booleans())
-def test_no_bytes_break_it(data: bytes, chunk: int, in_array: bool) -> None:
-    for cut in cuts(data, chunk=chunk, in_array=in_array):
+@given(st.binary(), st.booleans())
+def test_no_bytes_break_it(data: bytes, in_array: bool) -> None:
+    for cut in cuts(data, in_array=in_array):
         assert cut.kind != "value" or cut.data[:1] in (b"{", b"[")
 
 
@@ -55,7 +49,7 @@ def test_junk_before_between_and_behind_is_shown() -> None:
 
 def test_values_over_a_limit_are_refused_and_the_next_is_read() -> None:
     long = b'{"a":"' + b"x" * 500 + b'"} {"b":2}'
-    found = cuts(long, chunk=7, limits=LogLimits(record_bytes=100))
+    found = cuts(long, limits=LogLimits(record_bytes=100))
     assert [(cut.kind, cut.data) for cut in found] == [("refused", b""), ("value", b'{"b":2}')]
     assert "more than 100 bytes" in found[0].reason
 

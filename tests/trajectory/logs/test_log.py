@@ -80,7 +80,7 @@ def test_noise_before_the_first_record_takes_nothing(
 def test_a_hole_that_a_crash_left_is_told_and_takes_nothing(tmp_path: Path) -> None:
     first, hole, second = values(log_of(tmp_path, b'{"a": 1}\n' + bytes(64) + b'{"a": 2}\n'))
     assert (first, second) == ({"a": 1}, {"a": 2})
-    assert "line 2: a hole of NUL bytes" in str(hole)
+    assert "line 2: 64 bytes that are not JSON" in str(hole)
 
 
 @pytest.mark.parametrize("data", [JSONL, INDENTED, ARRAY])
