@@ -15,9 +15,9 @@ from deltamem_tui.memory.method import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall, chain_entries, compose, fenced
 from deltamem_tui.memory.work_context import WORK, digest, mended
 from deltamem_tui.text import count_tokens
+from deltamem_tui.trajectory.readers.coding import workspace
 from deltamem_tui.trajectory.receipt import ShownNode, made
 from deltamem_tui.trajectory.validation import FENCE
-from deltamem_tui.trajectory.workspace import workspace
 
 _MOST_RECEIPTS = 90  # an episode has at most 100
 DIGEST_TOKENS = 200

@@ -75,7 +75,7 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
 
     def with_named_texts(self, change: Callable[[str, str], str]) -> Step:
         """Return the step with each of its texts changed; `change` gets a text's name and it."""
-        arguments = _changed(self.arguments, partial(change, "arguments"))
+        arguments = changed(self.arguments, partial(change, "arguments"))
         return Step(
             change("action", self.action),
             change("observation", self.observation),
@@ -88,12 +88,6 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
             self.speaker,
             self.said and change("words of the user", self.said),
         )
-
-    @property
-    def is_typed(self) -> bool:
-        """True if the step has more than texts and a reward."""
-        stated = (self.kind, self.tool, self.arguments, self.status, self.speaker)
-        return self.said != "" or stated != (None, None, None, None, None)
 
 
 def _texts_in(value: object) -> Iterator[str]:
@@ -108,13 +102,14 @@ def _changed_in_step(change: Callable[[str, str], str], number: int, name: str, 
     return change(f"{name} of step {number}", text)
 
 
-def _changed(value: object, change: Callable[[str], str]) -> object:
+def changed(value: object, change: Callable[[str], str]) -> object:
+    """Return a value with each text in it changed."""
     if isinstance(value, str):
         return change(value)
     if isinstance(value, list):
-        return [_changed(each, change) for each in value]
+        return [changed(each, change) for each in value]
     if isinstance(value, dict):
-        return {change(str(key)): _changed(each, change) for key, each in value.items()}
+        return {change(str(key)): changed(each, change) for key, each in value.items()}
     return value
 
 

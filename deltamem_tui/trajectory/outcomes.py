@@ -7,9 +7,8 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
 
 from msgspec.structs import replace
 
@@ -107,33 +106,6 @@ def decided(outcome: Outcome, success_at: float = 1.0) -> Outcome:
     return replace(outcome, success=outcome.reward >= success_at - ROUNDING)
 
 
-LISTED_REASONS = 100
-"""How many reasons are counted apart: the first. A log may have another for every episode."""
-
-
-@dataclass(slots=True)
-class ReasonTally:
-    """Why outcomes are unknown: the first reasons counted apart, and all others together."""
-
-    listed: Counter[str] = field(default_factory=Counter)
-    unlisted: int = 0
-
-    def add(self, outcome: Outcome) -> None:
-        """Count one more episode, if its outcome is unknown and it is known why."""
-        reason = outcome.reason
-        if outcome.success is not None or not reason:
-            return
-        if reason in self.listed or len(self.listed) < LISTED_REASONS:
-            self.listed[reason] += 1
-        else:
-            self.unlisted += 1
-
-    @property
-    def total(self) -> int:
-        """How many are unknown for a reason that is known."""
-        return self.listed.total() + self.unlisted
-
-
 Row = Mapping[str, object]
 ID_KEYS = ("id", "instance_id", "task_id", "trajectory", "trajectory_id", "sample_id", "name")
 """Keys of an episode's external id, the surest first."""
@@ -164,10 +136,8 @@ _TALLIES = frozenset(
 _WHOLE = r"max_{0}|maximum_{0}|{0}_max|max_possible_{0}"
 _UNCLEAR = r"best_{0}|min_{0}|{0}_min|{0}_scale|{0}_range"
 _ANY_WHOLE, _ANY_UNCLEAR = "|out_of|max_points|points_possible", "|best|max|maximum|scale"
-_ANSWER = 40  # what is longer under a name that may mean the outcome is an answer, or prose
 _NOTHING = Outcome()
 _NEITHER = "neither a verdict nor a reward"
-_MAYBE = "which may be about something else than the task"
 
 
 def recorded(
@@ -191,8 +161,7 @@ def recorded_anywhere(record: Row, otherwise: Outcome = _NOTHING) -> Outcome:
         outcomes |= {f"{place}.{key}": outcome for key, outcome in inner.items()}
     outcome = together(outcomes)
     if outcome == _NOTHING:
-        reasons = (each for each in _reasons(record) if each.reason)
-        outcome = otherwise if otherwise != _NOTHING else next(reasons, _NOTHING)
+        outcome = otherwise if otherwise != _NOTHING else recorded(record)
     return outcome
 
 
@@ -216,22 +185,6 @@ def _worded(record: Row, key: str) -> Outcome:
 def _inner(record: Row, place: str) -> Row:
     value = record.get(place)
     return value if isinstance(value, dict) else {}
-
-
-def _reasons(record: Row) -> Iterator[Outcome]:
-    yield recorded(record)
-    for place, keys in _PLACES.items():
-        if reason := recorded(_inner(record, place), *keys).reason:
-            yield Outcome(reason=f"in `{place}`, {reason}")
-    for key in _WORD_KEYS:
-        value = record.get(key)
-        short = isinstance(value, str) and 0 < len(value.strip()) <= _ANSWER and "\n" not in value
-        if short or isinstance(value, bool | int | float):
-            yield unread(key, value, _MAYBE if key != "outcome" else _NEITHER)
-    for place in ("metadata", "result"):
-        for key, value in _inner(record, place).items():
-            if key in (*FLAG_KEYS, *REWARD_KEYS) and isinstance(value, bool | int | float):
-                yield unread(f"{place}.{key}", value, _MAYBE)
 
 
 def reward_under(record: Row, key: str) -> Outcome:

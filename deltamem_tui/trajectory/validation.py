@@ -6,7 +6,6 @@ was given: nothing is learnt from itself.
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -14,13 +13,14 @@ from functools import partial
 from operator import is_
 
 import msgspec
+import orjson
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Step, Trajectory
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor, quoted
+from deltamem_tui.trajectory.model import Step, Trajectory, changed
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor
 from deltamem_tui.typed import converted
 
 FENCE = "past_experience"
@@ -37,19 +37,6 @@ _PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in r
 # Of the arguments of a call: the action has all of them in full.
 _TEXT_CHARACTERS = 1_000
 _ARGUMENTS_CHARACTERS = 16_000
-_MOST = 100  # entries of a list or an object
-_DEEPEST = 4
-_LARGE = 2**63
-_PATH = re.compile(r" - at `\$\.?(?:steps\[(?P<step>\d+)\]\.?)?(?P<key>.*)`$")
-# What msgspec reports of a value, and what people read.
-_REASONS = {
-    "Expected `str": "is not text",
-    "Expected `float": "is not a number",
-    "Expected `bool": "is not true, false or null",
-    "Expected `object": "is not a JSON object",
-    "Expected `array": "is not a list",
-    "Invalid enum value": f"is none of {', '.join(OUTCOME_SOURCES)}",
-}
 
 
 def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Trajectory:
@@ -79,7 +66,7 @@ def checked(trajectory: Trajectory) -> Trajectory:
     try:
         return converted(msgspec.to_builtins(trajectory, enc_hook=_plain), Trajectory)
     except (msgspec.ValidationError, TypeError) as error:
-        raise RecordError(misfit(str(error))) from error
+        raise RecordError(one_line(str(error), 200)) from error
 
 
 def _plain(value: object) -> object:
@@ -88,15 +75,6 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not plain data")
-
-
-def misfit(error: str) -> str:
-    """Return what a decoder's error says of a record, in plain words."""
-    reason = next((why for what, why in _REASONS.items() if error.startswith(what)), error)
-    path = _PATH.search(error)
-    step, key = path.groups() if path else (None, "")
-    shown = [f"step {int(step) + 1}{':' if key else ''}"] if step else []
-    return " ".join([*shown, *([f"`{quoted(key, 80)}`"] if key else []), reason])
 
 
 def _with_short_arguments(trajectory: Trajectory) -> Trajectory:
@@ -111,30 +89,19 @@ def _with_short_arguments(trajectory: Trajectory) -> Trajectory:
 
 
 def _short_step(step: Step) -> Step:
-    short = _short(step.arguments, _DEEPEST)
-    fits = isinstance(short, dict) and len(json.dumps(short)) <= _ARGUMENTS_CHARACTERS
+    short = changed(step.arguments, _cut)
+    try:
+        fits = len(orjson.dumps(short)) <= _ARGUMENTS_CHARACTERS
+    except TypeError:  # a number or a text that JSON does not have
+        fits = False
     arguments = short if isinstance(short, dict) and fits else None
     return step if arguments == step.arguments else replace(step, arguments=arguments)
 
 
-def _short(value: object, depth: int) -> object:
-    if isinstance(value, str):
-        return value if len(value) <= _TEXT_CHARACTERS else _cut(value)
-    if value is None or isinstance(value, bool | float):
-        return value
-    if isinstance(value, int):
-        return value if abs(value) < _LARGE else str(value)
-    if isinstance(value, Mapping | list | tuple) and depth and len(value) <= _MOST:
-        if isinstance(value, Mapping):
-            return {
-                str(_short(str(key), 0)): _short(each, depth - 1) for key, each in value.items()
-            }
-        return [_short(each, depth - 1) for each in value]
-    return _short(json.dumps(value, ensure_ascii=False, default=str), 0)
-
-
 def _cut(text: str) -> str:
-    """Return a text's beginning, which ends at a blank so that no secret is halved."""
+    """Return a long text's beginning, which ends at a blank so that no secret is halved."""
+    if len(text) <= _TEXT_CHARACTERS:
+        return text
     words = text[:_TEXT_CHARACTERS].rstrip("…").rsplit(maxsplit=1)
     return f"{words[0]} …" if len(words) > 1 else "…"
 

@@ -30,7 +30,7 @@ from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.workspace import workspace
+from deltamem_tui.trajectory.readers.coding import workspace
 from tests.bank.power.disk import Disk, Fate
 from tests.places import DOCS
 from tests.program import deltamem, own_folders

@@ -17,7 +17,6 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory, domain_key
-from deltamem_tui.trajectory.outcomes import ReasonTally
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.trajectory.receipt import Receipt
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
@@ -205,7 +204,7 @@ class ImportReport:
     domains: Counter[str] = field(default_factory=Counter)
     with_domain: int = 0
     of_others: int = 0
-    reasons: ReasonTally = field(default_factory=ReasonTally)
+    reasons: Counter[str] = field(default_factory=Counter)
     receipts: ReceiptFile | None = None
     receipts_added: int = 0
     shown: Counter[Literal["nodes", "unknown"]] = field(default_factory=Counter)
@@ -220,8 +219,9 @@ class ImportReport:
             self.samples[name] = arrival.trajectory
         self._tally(arrival.source.file).add(received)
         self.receipts_added += bool(received.is_written and arrival.receipts)
-        if received.reception != "duplicate":
-            self.reasons.add(received.outcome)
+        outcome = received.outcome
+        if received.reception != "duplicate" and outcome.success is None and outcome.reason:
+            self.reasons[outcome.reason] += 1
         if received.is_disputed:
             self.disputed[arrival.id] = None
         if self.listed:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -11,13 +12,13 @@ from deltamem_tui.memory.episodes.import_report import EpisodeImport, FileTally,
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
-from deltamem_tui.trajectory.outcomes import ReasonTally
 
 _NOTICES = 5
 _REASONS = 5
 _NAMES = 3
 _NAME_WIDTH = 40
 _REASON_WIDTH = 160
+_LISTED_REASONS = 100
 _LINE_WIDTH = 120
 _PART_WIDTH = 50
 _SOURCES: Mapping[OutcomeSource, str] = {
@@ -126,14 +127,14 @@ def _entry_record(entry: EpisodeImport) -> dict[str, Any]:
     }
 
 
-def reasons_record(reasons: ReasonTally) -> dict[str, Any]:
-    """Return why outcomes are unknown: the first reasons, and how many outcomes have any."""
-    return {"total": reasons.total, "listed": dict(reasons.listed)}
+def reasons_record(reasons: Counter[str]) -> dict[str, Any]:
+    """Return why outcomes are unknown: the most frequent reasons, and of how many."""
+    return {"total": reasons.total(), "listed": dict(reasons.most_common(_LISTED_REASONS))}
 
 
-def reason_notes(reasons: ReasonTally, most: int) -> list[ReportNote]:
+def reason_notes(reasons: Counter[str], most: int) -> list[ReportNote]:
     """Return why outcomes are unknown, a note for each of the `most` most frequent reasons."""
-    listed = reasons.listed.most_common(most)
+    listed = reasons.most_common(most)
     notes = [
         ReportNote(
             f"{counted(count, 'outcome is', 'outcomes are')} unknown: "
@@ -141,7 +142,7 @@ def reason_notes(reasons: ReasonTally, most: int) -> list[ReportNote]:
         )
         for reason, count in listed
     ]
-    if more := reasons.total - sum(count for _, count in listed):
+    if more := reasons.total() - sum(count for _, count in listed):
         which = counted(more, "more outcome is", "more outcomes are")
         notes.append(ReportNote(f"{which} unknown, for other reasons"))
     return notes

@@ -1,20 +1,17 @@
-"""The bytes of a log, unpacked and as UTF-8, and the members of an archive."""
+"""The bytes of a log, unpacked and as UTF-8."""
 
 from __future__ import annotations
 
 import codecs
 import gzip
 import io
-import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.record import LogLimits, ReadProgress, Value, human_size
-from deltamem_tui.trajectory.secrets.redaction import quoted
+from deltamem_tui.trajectory.logs.record import LogLimits, ReadProgress, human_size
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -23,8 +20,6 @@ CHUNK = 1 << 20
 """How much is read at a time."""
 _BUFFER = 1 << 18
 _GZIP = b"\x1f\x8b"
-_ARCHIVES = (b"PK\x03\x04", _GZIP, b"\xfd7zXZ", b"BZh", b"\x28\xb5\x2f\xfd")
-_DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, OSError, RuntimeError, ValueError, KeyError)
 # Windows' shell writes UTF-16.
 _MARKS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
@@ -37,7 +32,8 @@ def opened(
         raw = _ProgressFile(path, progress) if progress else io.FileIO(path)
         stream: io.BufferedReader = io.BufferedReader(raw, _BUFFER)
         if stream.peek(2)[:2] == _GZIP:
-            stream = io.BufferedReader(_GzipStream(stream, most_unpacked(path, limits)), CHUNK)
+            most = max(limits.expansion * path.stat().st_size, limits.expansion_free_bytes)
+            stream = io.BufferedReader(_GzipStream(stream, most), CHUNK)
     except OSError as error:
         raise unreadable(error, name) from error
     try:
@@ -50,17 +46,6 @@ def opened(
 def unreadable(error: OSError, name: str) -> TrajectoryError:
     """Return why a log cannot be read."""
     return TrajectoryError(f"cannot be read: {error.strerror or error}", source=name)
-
-
-def is_gzip(path: Path) -> bool:
-    """Return True if a file that can be opened is gzip data."""
-    with path.open("rb") as stream:
-        return stream.read(2) == _GZIP
-
-
-def most_unpacked(path: Path, limits: LogLimits) -> int:
-    """Return how many bytes may come out of a compressed file."""
-    return max(limits.expansion * path.stat().st_size, limits.expansion_free_bytes)
 
 
 def held(stream: io.BufferedReader, limits: LogLimits) -> Iterator[bytes]:
@@ -84,48 +69,6 @@ def _as_utf8(stream: io.BufferedReader, limits: LogLimits) -> io.BufferedReader:
     with stream:
         text = b"".join(held(stream, limits))[2:].decode(encoding, "replace")
     return io.BufferedReader(io.BytesIO(text.encode("utf-8", "replace")))
-
-
-def member_names(path: Path) -> list[str]:
-    """Return the names of all members of a zip archive, in the order of its directory."""
-    try:
-        with zipfile.ZipFile(path) as archive:
-            return archive.namelist()
-    except _DAMAGE as error:
-        raise RecordError(f"a damaged zip archive: {one_line(str(error), 120)}") from error
-
-
-def member_values(path: Path, limits: LogLimits) -> Iterator[Value | RecordError]:
-    """Yield each JSON file in a zip archive; of an evaluation's, each of its samples.
-
-    Nothing is ever written to disk.
-    """
-    found = [name for name in member_names(path) if name.endswith(".json")]
-    names = [name for name in found if name.startswith("samples/")] or found
-    left = most_unpacked(path, limits)
-    with zipfile.ZipFile(path) as archive:
-        for name in names:
-            position = quoted(name, 200)
-            try:
-                with archive.open(name) as member:
-                    data = member.read(limits.record_bytes + 1)
-            except _DAMAGE as error:
-                reason = f"cannot be unpacked: {one_line(str(error), 120)}"
-                yield RecordError(reason, position=position)
-                continue
-            left -= len(data)
-            if left < 0:
-                reason = f"unpacks to more than {limits.expansion} times its size"
-                hint = "if you trust the archive, unpack it and import the folder"
-                yield RecordError(reason, position=position, hint=hint)
-                return
-            if data.startswith(_ARCHIVES):
-                reason = "an archive inside the archive, which is not opened; unpack it first"
-                yield RecordError(reason, position=position)
-            elif len(data) > limits.record_bytes:
-                yield too_long(limits, position)
-            else:
-                yield Value(data, position)
 
 
 def too_long(limits: LogLimits, position: str | None) -> RecordError:

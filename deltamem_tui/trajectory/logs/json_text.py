@@ -90,7 +90,7 @@ class Cut(NamedTuple):
 def cut_json(data: bytes, limits: LogLimits, *, in_array: bool) -> Iterator[Cut]:
     """Yield the objects and arrays in some bytes, of one array or loose, by counting brackets."""
     base = 1 if in_array else 0
-    begin = inside = 0
+    begin, inside = 0, -base
     refusal = ""
     for at, opens, depth in _brackets(data):
         inside = depth - base

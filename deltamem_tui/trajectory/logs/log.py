@@ -15,9 +15,6 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.content import (
     CHUNK,
     held,
-    is_gzip,
-    member_names,
-    member_values,
     opened,
     too_long,
     unreadable,
@@ -48,9 +45,9 @@ _SNIFFED_LINES = 20
 _OBJECT_START = re.compile(rb'\s*\{\s*["}]')
 _ARRAY_START = re.compile(rb"\s*\[\s*[\[{\]]")
 # Files that are not text, by their first bytes: what to report.
-_ZIP = b"PK\x03\x04"
 _BINARY_KINDS = (
     (b"\x1f\x8b", "gzip data inside gzip data; unpack it first"),
+    (b"PK\x03\x04", "a zip archive; unpack it first (one of Inspect: `inspect log dump`)"),
     (b"\xfd7zXZ", "xz data; unpack it first"),
     (b"BZh", "bzip2 data; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "zstandard data; unpack it first"),
@@ -64,8 +61,6 @@ def layout_of(head: bytes) -> Layout:
     """Return the layout of a log."""
     if not head.strip():
         return "empty"
-    if head.startswith(_ZIP):
-        return "zip"
     if head.startswith(tuple(magic for magic, _ in _BINARY_KINDS)):
         return "binary"
     if _NUL in head:
@@ -116,28 +111,14 @@ def _printed(output: object) -> str:
 
 
 def _layout_after_garbage(lines: list[bytes]) -> Layout:
-    """Return the layout of JSON behind a few strange bytes or lines, or of plain text."""
-    for index, line in enumerate(lines):
-        start = line.find(b"{")
-        if start < 0:
-            continue
-        rest = lines[index + 1 :]
-        # The last line may be cut by the end of the head, so how it begins must do.
-        if _is_container(line[start:]) and all(other.startswith(b"{") for other in rest):
-            return "lines"
-        if start == 0 and _are_records(rest):  # only this line is broken
-            return "lines"
-        opens = line[start:].strip() == b"{" and (start == 0 or index == 0)
-        if opens and rest and rest[0].lstrip().startswith(b'"'):
-            return "values"
-        # The brace was the garbage's. After it, only whole lines up to the end are records.
-        first = next((i for i, other in enumerate(rest) if other[:1] == b"{"), len(rest))
-        return "lines" if _are_records(rest[first:]) or _are_records(rest[first + 1 :]) else "text"
-    return "text"
-
-
-def _are_records(lines: list[bytes]) -> bool:
-    return bool(lines) and _is_container(lines[0]) and all(line.startswith(b"{") for line in lines)
+    """Return the layout of JSON behind a few strange lines, or of plain text."""
+    first = next((i for i, line in enumerate(lines) if line.startswith(b"{")), len(lines))
+    rest = lines[first:]
+    # The last line may be cut by the end of the head, so how it begins must do.
+    if all(line.startswith(b"{") for line in rest) and any(map(_is_container, rest[:2])):
+        return "lines"
+    is_indented = len(rest) > 1 and rest[1].lstrip().startswith(b'"')
+    return "values" if is_indented and rest[0].strip() == b"{" else "text"
 
 
 def _is_container(line: bytes) -> bool:
@@ -151,7 +132,7 @@ def _is_container(line: bytes) -> bool:
 
 
 _PREVIEW_RECORDS = 8
-_JSON = ("lines", "array", "values", "zip")
+_JSON = ("lines", "array", "values")
 
 
 @dataclass(frozen=True)
@@ -261,10 +242,6 @@ class Log:
                 yield RecordError(f"not JSON: {shown}", source=self.name, position=f"line {number}")
                 return
 
-    def _member_values(self) -> Iterator[Value | RecordError]:
-        for value in member_values(self.path, self.limits):
-            yield self._here(value) if isinstance(value, RecordError) else value
-
     @cached_property
     def layout(self) -> Layout:
         """How the content is laid out: records in `lines`, an `array`, or indented `values`."""
@@ -288,13 +265,6 @@ class Log:
             return "the file is empty"
         if self.layout == "binary":
             return f"not a text log but {binary_kind(self.head())}"
-        if self.layout == "zip":
-            if is_gzip(self.path):
-                return "a zip archive inside gzip data; unpack it first"
-            try:
-                member_names(self.path)
-            except RecordError as error:
-                return error.message
         return ""
 
     def noting(self, progress: ReadProgress | None) -> Log:
@@ -349,8 +319,6 @@ class Log:
             return self._cut_values()
         if self.layout == "text":
             return self._no_values()
-        if self.layout == "zip" and not self.problem:
-            return self._member_values()
         shapes = {"notebook": "a notebook, which is read as text"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
@@ -379,8 +347,8 @@ class Log:
 
     def lines(self) -> Iterator[TextLine | RecordError]:
         """Yield the lines of a text log; bytes that are not UTF-8 are replaced and reported."""
-        if self.problem or self.layout == "zip":
-            yield RecordError(self.problem or "a zip archive", source=self.name)
+        if self.problem:
+            yield RecordError(self.problem, source=self.name)
             return
         if self.layout == "notebook":
             yield from self._printed_lines()

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from deltamem_tui.errors import RecordError, on_one_line
 
-Layout = Literal["lines", "array", "values", "text", "notebook", "zip", "binary", "empty"]
+Layout = Literal["lines", "array", "values", "text", "notebook", "binary", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ class TextLine(Struct, frozen=True, gc=False):
 class Preview:
     """The view of a log for a reader that is asked how sure it is.
 
-    `head` is the first 64 KB as text, or the names of an archive's members; `records` are the
+    `head` is the first 64 KB as text; `records` are the
     first few JSON values, and `refusals` those of them that cannot be read.
     """
 

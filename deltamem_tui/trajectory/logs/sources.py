@@ -1,13 +1,13 @@
-"""From what a person names to the logs meant: files, folders, globs, pipes and standard input."""
+"""From what a person names to the logs meant: files, folders, patterns and standard input."""
 
 from __future__ import annotations
 
 import glob
 import os
+import re
 import sys
 import tempfile
-from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
 from pathlib import Path, PurePath
@@ -46,32 +46,21 @@ def find_logs(
     found: list[FoundLog] = []
     for path in paths:
         found += [path] if isinstance(path, FoundLog) else _logs_of(str(path), limits)
-    names = _distinct_names([item.log for item in found])
-    for item, name in zip(found, names, strict=True):
+    for item, name in zip(found, _distinct_names([item.log for item in found]), strict=True):
         yield item if name == item.log.name else replace(item, log=replace(item.log, name=name))
 
 
 def _distinct_names(logs: list[Log]) -> list[str]:
-    """Return the names of logs, those of the same one with as much of their paths as it takes."""
-    names, before, more = [log.name for log in logs], list[str](), 0
-    while names != before:  # else their paths are at an end
-        before, more = [*names], more + 1
-        by_name = defaultdict[str, list[int]](list)
-        for index, name in enumerate(names):
-            by_name[name].append(index)
-        for alike in (group for group in by_name.values() if len(group) > 1):
-            if len({logs[index].path.resolve() for index in alike}) > 1:
-                for index in alike:
-                    names[index] = _with_parents(logs[index], more)
-    return names
-
-
-def _with_parents(log: Log, more: int) -> str:
-    """Return a log's name with so many more parts of the path before it as it was typed."""
-    if log.keep is not None:  # a copy of a pipe, whose path the user did not type
-        return log.name
-    parts = log.path.parts
-    return _shown(PurePath(*parts[-min(len(PurePath(log.name).parts) + more, len(parts)) :]))
+    """Return the names of logs; where two have one, their paths below what all have in common."""
+    names, places = [log.name for log in logs], [log.path.resolve() for log in logs]
+    if len({*zip(names, places, strict=True)}) == len({*names}):
+        return names
+    typed = [place for log, place in zip(logs, places, strict=True) if log.keep is None]
+    top = os.path.commonpath([place.parent for place in typed])
+    return [
+        _shown(place.relative_to(top)) if log.keep is None else log.name
+        for log, place in zip(logs, places, strict=True)
+    ]
 
 
 def _logs_of(name: str, limits: LogLimits) -> Iterator[FoundLog]:
@@ -86,58 +75,41 @@ def _logs_of(name: str, limits: LogLimits) -> Iterator[FoundLog]:
             yield FoundLog(Log(_shown(file.relative_to(path)), file, limits), named=False)
     elif path.is_file():
         yield FoundLog(Log(_shown(Path(path.name)), path, limits), named=True)
-    elif path.is_char_device() or path.is_block_device():  # some of them have no end
-        raise TrajectoryError(
-            "a device, and no log", source=one_line(name, 200), hint=Remedy.PIPE_LOG
-        )
-    elif path.exists():  # a named pipe, such as the shell makes for <(…)
-        try:
-            with path.open("rb") as pipe:
-                yield FoundLog(_copied(pipe, _pipe_name(path), limits), named=True)
-        except OSError as error:
-            raise TrajectoryError(f"cannot be read: {error.strerror}", source=name) from error
+    elif path.exists():  # a device may have no end
+        reason = "a pipe or a device, and no file"
+        raise TrajectoryError(reason, source=one_line(name, 200), hint=Remedy.PIPE_LOG)
     else:
         yield from _matching(name, limits)
 
 
 def _matching(pattern: str, limits: LogLimits) -> Iterator[FoundLog]:
-    matches = sorted(_expanded(pattern)) if glob.has_magic(pattern) else []
+    # Names are distinguished by their path below the part of the pattern that is fixed.
+    parts = Path(pattern).parts
+    fixed = Path(*takewhile(lambda part: not glob.has_magic(part), parts))
+    matches = sorted(_expanded(fixed, parts[len(fixed.parts) :])) if glob.has_magic(pattern) else []
     if not matches:
         raise TrajectoryError(
             "no such file or folder",
             source=one_line(pattern, 200),
             hint=Remedy.NAME_LOG,
         )
-    # Names are distinguished by their path below the part of the pattern that is fixed.
-    fixed = Path(*takewhile(lambda part: not glob.has_magic(part), Path(pattern).parts))
-    files = [file for match in matches for file in _files_of(Path(match), "**" not in pattern)]
+    files = [file for match in matches for file in _files_of(match, "**" not in pattern)]
     if not files:
         raise TrajectoryError(
             "only folders without files match this", source=one_line(pattern, 200)
         )
     for file in files:
-        name = file.relative_to(fixed) if file.is_relative_to(fixed) else Path(file.name)
-        yield FoundLog(Log(_shown(name), file, limits), named=False)
+        yield FoundLog(Log(_shown(file.relative_to(fixed)), file, limits), named=False)
 
 
-def _expanded(pattern: str) -> set[str]:
-    parts = Path(pattern).parts
-    if "**" not in parts:
-        return set(glob.iglob(pattern))  # noqa: PTH207 — Path.glob takes no absolute patterns
-    index = parts.index("**")
-    tail = parts[index + 1 :] or ("*",)
-    found: set[str] = set()
-    for top in _expanded(str(Path(*parts[:index]))):
-        for folder in _folders_in(top):
-            found |= _expanded(str(Path(glob.escape(folder), *tail)))
-    return found
-
-
-def _folders_in(top: str) -> Iterator[str]:
-    """Yield a folder and those below it but hidden ones, as patterns have it."""
-    for folder, folders, _ in os.walk(top):
-        folders[:] = [name for name in folders if not name.startswith(".")]
-        yield folder
+def _expanded(fixed: Path, parts: Sequence[str]) -> Iterator[Path]:
+    """Yield what a pattern below a folder means: nothing hidden, and two stars follow no links."""
+    last = ("*",) if parts[-1] == "**" else ()
+    hidden = any(part.startswith(".") for part in parts)
+    pattern = "/".join(each if each == "**" else re.sub(r"\*+", "*", each) for each in parts)
+    for found in {*fixed.glob("/".join((pattern, *last)))}:
+        if hidden or not any(part.startswith(".") for part in found.relative_to(fixed).parts):
+            yield found
 
 
 def _files_of(match: Path, folders: bool) -> Iterator[Path]:
@@ -180,10 +152,6 @@ def _copied(pipe: IO[bytes], name: str, limits: LogLimits) -> Log:
             hint="write it into a file and import that",
         )
     return Log(name, Path(copy.name), limits, keep=copy)
-
-
-def _pipe_name(path: Path) -> str:
-    return f"pipe {path.name}" if path.name.isdecimal() else _shown(PurePath(path.name))
 
 
 def _shown(path: PurePath) -> str:

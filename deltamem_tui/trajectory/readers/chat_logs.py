@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from dataclasses import replace as with_fields
 
 from msgspec.structs import replace
 
@@ -14,7 +16,6 @@ from deltamem_tui.trajectory.outcomes import recorded_anywhere, stated
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, speaker
-from deltamem_tui.trajectory.readers.prefixes import NAMING_KEYS, ChatRecord, counted_once
 from deltamem_tui.trajectory.readers.reader import (
     Reader,
     Reading,
@@ -29,6 +30,107 @@ from deltamem_tui.trajectory.readers.shapes import (
     texts,
 )
 from deltamem_tui.trajectory.secrets.redaction import quoted
+
+_MOST_HELD = 16
+NAMING_KEYS = ("id", "instance_id", "task_id", "traj_id", "uuid", "trial", "domain", "split")
+"""Keys that tell a record's conversation from others, however alike they begin."""
+# What a response has and no client repeats: notes of the service, and thoughts; and what is said
+# to a cache alone.
+_UNSAID = frozenset(
+    {"annotations", "audio", "id", "model", "provider_specific_fields", "refusal", "stop_reason"}
+    | {"reasoning", "reasoning_content", "reasoning_details", "thinking_blocks", "usage"}
+    | {"stop_sequence", "thinking", "redacted_thinking", "type", "status", "container"}
+    | {"cache_control"}
+)
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRecord:
+    """A conversation as a log holds it, and what its record says about it."""
+
+    messages: list[object]
+    position: str
+    names: Json = field(default_factory=dict)
+    system: str = ""
+    agent: str = ""
+    outcome: Outcome = field(default_factory=Outcome)
+
+
+def counted_once(
+    found: Iterator[ChatRecord | RecordError],
+) -> Iterator[ChatRecord | RecordError]:
+    """Yield conversations, of several that go on the same one the longest.
+
+    Conversations with names or outcomes of their own are never taken together, nor any with what
+    was touched before the last few.
+    """
+    held: list[ChatRecord | RecordError] = []
+    for item in found:
+        for index, other in enumerate(held):
+            if _goes_on(other, item):
+                held.append(_joined(held.pop(index), item))
+                break
+            if _goes_on(item, other):
+                break
+        else:
+            held.append(item)
+        if len(held) > _MOST_HELD:
+            yield held.pop(0)
+    yield from held
+
+
+def _joined(
+    shorter: ChatRecord | RecordError, longer: ChatRecord | RecordError
+) -> ChatRecord | RecordError:
+    """Return the longer conversation, with what the model thought, which only the shorter has."""
+    if isinstance(shorter, RecordError) or isinstance(longer, RecordError):
+        return longer
+    rest = longer.messages[len(shorter.messages) :]
+    return with_fields(longer, messages=[*shorter.messages, *rest])
+
+
+def _goes_on(shorter: ChatRecord | RecordError, longer: ChatRecord | RecordError) -> bool:
+    """Return True if a conversation begins with all of another, of which nothing else is said."""
+    if isinstance(shorter, RecordError) or isinstance(longer, RecordError):
+        return False
+    if shorter.outcome.source == "stated" or len(shorter.messages) > len(longer.messages):
+        return False
+    if any(shorter.names.get(key) != longer.names.get(key) for key in NAMING_KEYS):
+        return False
+    pairs = zip(shorter.messages, longer.messages, strict=False)
+    return all(_said(one) == _said(other) for one, other in pairs)
+
+
+def _said(message: object) -> object:
+    """Return what a message says, whether a model's service wrote it or a client repeats it."""
+    if not isinstance(message, dict):
+        return message
+    said = {key: value for key, value in message.items() if key not in _UNSAID and value}
+    if calls := as_list(said.get("tool_calls")):
+        said["tool_calls"] = [_call(as_mapping(call)) for call in calls]
+    content = said.get("content")
+    if isinstance(content, list):
+        parts = [_plain_part(part) for part in content if _kind(part) not in _UNSAID]
+        said["content"] = parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
+    return dict(sorted(said.items()))
+
+
+def _kind(part: object) -> str:
+    return str(as_mapping(part).get("type"))
+
+
+def _plain_part(part: object) -> object:
+    """Return a part of a content without what is said to a cache, a lone text as the text."""
+    if not isinstance(part, dict):
+        return part
+    plain: Mapping[str, object] = {k: v for k, v in part.items() if k != "cache_control"}
+    return plain["text"] if plain.keys() == {"type", "text"} else dict(sorted(plain.items()))
+
+
+def _call(call: Json) -> list[object]:
+    function = as_mapping(call.get("function")) or call
+    return [call.get("id"), function.get("name"), function.get("arguments")]
+
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
 _AGENT_KEYS = ("model", "model_name", "agent")

@@ -1,10 +1,10 @@
-"""Common parts of coding agents' logs: what the user typed, and their calls as text."""
+"""Common parts of coding agents' logs: what the user typed, their calls, where they worked."""
 
 from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from deltamem_tui.trajectory.model import StepStatus
 from deltamem_tui.trajectory.readers.shapes import (
@@ -216,3 +216,42 @@ def _command(arguments: Json) -> str:
         wrapped = len(words) == 3 and words[1] in ("-c", "-lc")
         return words[2] if wrapped else shlex.join(words)
     return found.rstrip("\n") if isinstance(found, str) else ""
+
+
+# The home folder is private, and the same project lies elsewhere for others.
+_HOME = re.compile(
+    r"^(?:/home/[^/]+|/Users/[^/]+|/root|[A-Za-z]:[\\/]Users[\\/][^\\/]+)(?=[\\/]|$)"
+)
+_REMOTE = re.compile(
+    r"^(?:\w+://)?(?:[^@/\s]+@)?[\w.-]+\.\w+(?::\d+)?[:/](?P<path>[^\s?#]+?)(?:\.git)?/?$"
+)
+
+
+def workspace(
+    *,
+    repository: str = "",
+    language: str = "",
+    system: str = "",
+    tools: Iterable[str] = (),
+    directory: str = "",
+) -> str:
+    """Return the environment text of a coding agent, a line for everything that is known."""
+    lines = (
+        ("Repository", repository_name(repository)),
+        ("Language", language.strip()),
+        ("Operating system", system.strip()),
+        ("Working directory", without_home(directory.strip())),
+        ("Tools", ", ".join(dict.fromkeys(tool for tool in tools if tool))),
+    )
+    return "\n".join(f"{name}: {value}" for name, value in lines if value)
+
+
+def without_home(path: str) -> str:
+    """Return a path with the user's home folder written `~`."""
+    return _HOME.sub("~", path)
+
+
+def repository_name(address: str) -> str:
+    """`owner/name` of a clone address, whose user name and password are left out."""
+    match = _REMOTE.match(address.strip())
+    return match["path"] if match else address.strip()

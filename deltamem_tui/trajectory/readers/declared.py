@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cache, partial
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, Annotated
@@ -18,7 +18,7 @@ from msgspec import Meta, Struct, structs
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Notice, Preview, Record, located
+from deltamem_tui.trajectory.logs.record import Preview, Record, located
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcomes import (
     Score,
@@ -31,11 +31,10 @@ from deltamem_tui.trajectory.outcomes import (
     verdict_of,
 )
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.chat_logs import episode_in
+from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, counted_once, episode_in
 from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import add_messages, speaker
-from deltamem_tui.trajectory.readers.prefixes import ChatRecord, counted_once
 from deltamem_tui.trajectory.readers.reader import (
     Part,
     Reader,
@@ -129,19 +128,15 @@ class Declaration(Struct, forbid_unknown_fields=True):
 
 @dataclass(frozen=True, slots=True)
 class _Format:
-    """A declaration whose expressions are compiled; `useful` are those that found something."""
+    """A declaration whose expressions are compiled."""
 
     declared: Declaration
     searches: Mapping[str, Search]
-    useful: set[str] = field(default_factory=set)
 
     def find(self, key: str, record: object) -> object:
         """Return what the expression under a key finds; None if there is no such key."""
         search = self.searches.get(key)
-        found = search(record) if search else None
-        if found is not None and found != []:
-            self.useful.add(key)
-        return found
+        return search(record) if search else None
 
     @property
     def names_file(self) -> bool:
@@ -176,21 +171,9 @@ def declared_reader(path: Path) -> Reader:
     source = one_line(path.name, 200)
     form = _format(_loaded(path, source), source)
 
-    def read(log: Log) -> Iterator[Reading]:
-        fresh = replace(form, useful=set())
-        is_read = False
-        for reading in _read(fresh, log):
-            is_read = is_read or isinstance(reading, Trajectory)
-            yield reading
-        idle = [key for key in form.searches if key not in {*fresh.useful, "own", "fault"}]
-        if is_read and idle:
-            several = ", ".join(f"`{key}`" for key in idle)
-            reason = f"{several} matched nothing in the log, with {source}"
-            yield Notice(reason, hint="is it mistyped?")
-
     name = one_line(form.declared.name, 200) or source.partition(".")[0]
     description = one_line(form.declared.description, 200) or f"declared in {source}"
-    return Reader(name, description, lambda preview: _sureness(form, preview), read)
+    return Reader(name, description, partial(_sureness, form), partial(_read, form))
 
 
 def shipped_readers() -> tuple[Reader, ...]:

@@ -13,7 +13,7 @@ from jmespath.visitor import TreeInterpreter  # type: ignore[import-untyped]
 
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.readers.coding import call_text, repository_of_issue
+from deltamem_tui.trajectory.readers.coding import call_text, repository_of_issue, workspace
 from deltamem_tui.trajectory.readers.messages import content_text
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -25,7 +25,6 @@ from deltamem_tui.trajectory.readers.shapes import (
     unquoted,
 )
 from deltamem_tui.trajectory.readers.tasks import issue_of, scene_of
-from deltamem_tui.trajectory.workspace import workspace
 
 Search = Callable[[object], object]
 """The results of an expression on a record; a function in it may fail with a `RecordError`."""

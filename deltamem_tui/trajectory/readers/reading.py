@@ -6,12 +6,11 @@ file, position and reason, or as a `Notice` if it is left out by design, and the
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-
-from msgspec import structs
 
 from deltamem_tui.errors import (
     LogFormatError,
@@ -31,7 +30,7 @@ from deltamem_tui.trajectory.logs.record import (
 )
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
-from deltamem_tui.trajectory.outcomes import ReasonTally, decided
+from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.registry import (
     Claim,
@@ -207,7 +206,7 @@ class Trial:
     steps: int = 0
     successes: int = 0
     failures: int = 0
-    reasons: ReasonTally = field(default_factory=ReasonTally)
+    reasons: Counter[str] = field(default_factory=Counter)
     rejected: int = 0
     first_task: str = ""
     first_rejection: RecordError | None = None
@@ -226,8 +225,8 @@ class Trial:
         self.failures += outcome.success is False
         if not self.first_task:  # people show it around, so it goes the way of an import
             self.first_task = redact(episode)[0].task
-        if outcome.success is None:
-            self.reasons.add(structs.replace(outcome, reason=without_secrets(outcome.reason)))
+        if outcome.success is None and outcome.reason:
+            self.reasons[without_secrets(outcome.reason)] += 1
 
 
 def try_readers(log: Log, named: Reader | None = None) -> Iterator[Trial]:

@@ -14,15 +14,12 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.readers import (
     chat_logs,
-    codex,
     coding_agents,
     games,
     handwritten,
-    labelled,
     markdown,
     native,
     trace_formats,
-    webshop,
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import Reader
@@ -31,7 +28,6 @@ from deltamem_tui.trajectory.readers.shapes import as_mapping
 READERS: tuple[Reader, ...] = (
     native.READER,
     *games.READERS,
-    codex.READER,
     *coding_agents.READERS,
     markdown.SPECSTORY,
     markdown.AIDER,
@@ -39,8 +35,6 @@ READERS: tuple[Reader, ...] = (
     chat_logs.OPENAI,
     chat_logs.ANTHROPIC,
     chat_logs.SHAREGPT,
-    *webshop.READERS,
-    *labelled.READERS,
     *handwritten.READERS,
     *shipped_readers(),
 )

@@ -1,4 +1,4 @@
-"""Traces as tracing tools export them: OpenTelemetry and OpenInference, Langfuse, LangSmith."""
+"""Traces as tracing tools export them: OpenTelemetry and OpenInference, and Langfuse."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
+from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
 from deltamem_tui.trajectory.outcomes import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
@@ -338,95 +338,4 @@ LANGFUSE = json_reader(
     is_own=_is_langfuse,
     read=each_conversation(_langfuse_episode),
 )
-
-
-def _langsmith_parts(value: object) -> Iterator[tuple[str, Json] | RecordError]:
-    """Yield runs and those below them, each after its caller, however deep a trace is."""
-    waiting = [*map(as_mapping, reversed(as_list(as_mapping(value).get("runs")) or [value]))]
-    while waiting:
-        run = waiting.pop()
-        root = as_text(run.get("dotted_order")).partition(".")[0].partition("Z")[2]
-        trace = as_name(run.get("trace_id") or root or run.get("id"))
-        name = as_name(run.get("id"))
-        if trace is None or name is None:
-            yield stray(
-                f"a run whose trace or id is not a text of up to {MOST_NAME} characters, "
-                "with all that it called"
-            )
-            continue
-        if isinstance(run.get("run_type"), str):
-            yield trace, {key: run[key] for key in run if key != "child_runs"}
-        else:
-            yield stray("a run without `run_type`")
-        inherited = {"trace_id": trace, "parent_run_id": name or trace}
-        waiting += (
-            {**child, **{key: inherited[key] for key in inherited if not child.get(key)}}
-            for child in map(as_mapping, reversed(as_list(run.get("child_runs"))))
-        )
-
-
-def _langsmith_span(run: Json) -> Span:
-    inputs, outputs = as_mapping(run.get("inputs")), as_mapping(run.get("outputs"))
-    answers = (outputs[key] for key in ("output", "content", "result") if key in outputs)
-    answer, error = next(answers, outputs or None), run.get("error")
-    span = Span(
-        id=as_text(run.get("id")),
-        parent=as_text(run.get("parent_run_id")),
-        name=as_text(run.get("name")) or "tool",
-        is_tool=run.get("run_type") == "tool",
-        given=inputs.get("input", inputs),
-        answer=answer or error,
-        failed=bool(error),
-    )
-    if run.get("run_type") == "llm":
-        about = as_mapping(as_mapping(run.get("extra")).get("metadata"))
-        span.asked = messages_in(run.get("inputs"))
-        span.answered = messages_in(run.get("outputs"), answer=True)
-        span.model = as_text(about.get("ls_model_name"))
-    return span
-
-
-def _langsmith_episode(conversation: Conversation, trace: str, found: list[object]) -> Trajectory:
-    runs = sorted(map(as_mapping, found), key=lambda run: moment(_first(run, *_ORDER)))
-    spans = [*map(_langsmith_span, runs)]
-    top = next((index for index, run in enumerate(runs) if not run.get("parent_run_id")), 0)
-    root = runs[top]
-    is_whole = not root.get("parent_run_id")
-    if root.get("run_type") != "llm":
-        spans[top].asked = messages_in(root.get("outputs"))  # the whole that it ended with
-    parts = [run for run in runs if run is not root or not is_whole]
-    outcome = verdict_of_whole(_feedback([root] if is_whole else []), _feedback(parts))
-    if outcome.source == "unknown" and (error := as_text(root.get("error"))):
-        # That the program broke down is not a verdict on the task, but worth knowing.
-        outcome = Outcome(reason=outcome.reason or error)
-    return trace_episode(
-        conversation,
-        spans,
-        task=task_in(root.get("inputs")),
-        outcome=outcome,
-        metadata={"id": trace, "name": as_text(root.get("name"))},
-    )
-
-
-_ORDER = ("dotted_order", "start_time")
-
-
-def _feedback(runs: Iterable[Json]) -> Iterator[Score]:
-    for run in runs:
-        for name, stats in as_mapping(run.get("feedback_stats")).items():
-            yield Score(name, as_mapping(stats).get("avg") if isinstance(stats, dict) else stats)
-
-
-def _is_langsmith(value: object) -> bool:
-    runs = as_list(as_mapping(value).get("runs"))
-    run = as_mapping(runs[0] if runs else value)
-    return isinstance(run.get("run_type"), str) and ("inputs" in run or "dotted_order" in run)
-
-
-LANGSMITH = json_reader(
-    name="langsmith",
-    description="LangSmith: runs with run_type, inputs, outputs and feedback_stats",
-    is_own=_is_langsmith,
-    read=each_trace(_langsmith_parts, _langsmith_episode),
-)
-READERS = (LANGFUSE, LANGSMITH, OTEL)
+READERS = (LANGFUSE, OTEL)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -74,44 +73,9 @@ def test_gzip_data_that_unpacks_to_hundreds_of_megabytes(tmp_path: Path) -> None
     assert "unpack it and import the result" in told(bomb)
 
 
-def zipped(path: Path, members: dict[str, int]) -> Path:
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr("header.json", "{}")
-        for name, megabytes in members.items():
-            with archive.open(name, "w") as member:
-                for _ in range(megabytes):
-                    member.write(b" " * MB)
-    return path
-
-
-def test_a_zip_archive_that_unpacks_to_hundreds_of_megabytes(tmp_path: Path) -> None:
-    members = {f"samples/{number}_epoch_1.json": 100 for number in range(3)}
-    path = zipped(tmp_path / "log.eval", members)
-    with pytest.raises(LogFormatError, match=r"0_epoch_1.json: unpacks to more than 200 times its"):
-        list(read_logs([path]))
-    limits = LogLimits(expansion=500)
-    *long, bomb = read_logs([path], limits=limits, format="inspect-ai")
-    assert "samples/0_epoch_1.json: a record of more than 64 MB" in told(long[0])
-    assert "unpacks to more than 500 times its size" in told(bomb)
-
-
-def test_archives_in_archives_are_not_opened(tmp_path: Path) -> None:
-    inner = zipped(tmp_path / "inner.zip", {"samples/a_epoch_1.json": 5}).read_bytes()
-    outer = tmp_path / "outer.eval"
-    with zipfile.ZipFile(outer, "w") as archive:
-        archive.writestr("header.json", "{}")
-        archive.writestr("samples/b_epoch_1.json", inner)
-        archive.writestr("samples/c_epoch_1.json", gzip.compress(CHAT))
-    with pytest.raises(LogFormatError, match="an archive inside the archive, which is not opened"):
-        list(read_logs([outer]))
-
-
-@pytest.mark.parametrize("inner", ["gzip", "zip"])
-def test_archives_in_gzip_data_are_not_opened(tmp_path: Path, inner: str) -> None:
-    data = gzip.compress(CHAT)
-    if inner == "zip":
-        data = zipped(tmp_path / "inner.zip", {"samples/a_epoch_1.json": 1}).read_bytes()
-    path = tmp_path / "log.gz"
-    path.write_bytes(gzip.compress(data))
-    with pytest.raises(LogFormatError, match=f"{inner}.* inside gzip data; unpack it first"):
-        list(read_logs([path]))
+def test_archives_in_gzip_data_are_not_opened(tmp_path: Path) -> None:
+    for kind, data in (("gzip data", gzip.compress(CHAT)), ("a zip archive", b"PK\x03\x04...")):
+        path = tmp_path / "log.gz"
+        path.write_bytes(gzip.compress(data))
+        with pytest.raises(LogFormatError, match=f"{kind}.*; unpack it first"):
+            list(read_logs([path]))

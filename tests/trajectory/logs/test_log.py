@@ -49,7 +49,7 @@ def values(log: Log) -> list[object]:
         (b'INFO {run}\n{"broken\n{"a": 1}\n', "lines"),
         (b'INFO {run}\n{"a": 1}\n> look\n', "text"),
         (b'saving\n{\n  "a": 1\n}', "values"),
-        (b"PK\x03\x04rest", "zip"),
+        (b"PK\x03\x04rest", "binary"),
         (b"a\x00b", "binary"),
         (b"a\x00b\n> look\n", "binary"),
         (b'\x00\x01\xff\x00{"a": 1}\n{"a": 2}\n', "lines"),

@@ -190,14 +190,6 @@ def test_one_that_is_no_episode_among_several_is_refused_alone(tmp_path: Path) -
     assert third.source.position == "line 1, episode 3"
 
 
-def test_an_expression_that_never_finds_anything_is_told(tmp_path: Path) -> None:
-    mistyped = TOML.replace('"result"', '"reslt"').replace('"solved"', '"slved"')
-    *found, told = read(tmp_path, declared(tmp_path, mistyped), {"runs": [RUN, RUN]})
-    assert all(isinstance(item, Trajectory) for item in found)
-    words = "`step.observation`, `outcome.success` matched nothing in the log"
-    assert str(told) == f"log.json: {words}, with harness.toml (is it mistyped?)"
-
-
 def test_records_that_own_knows_as_one_list_are_one_episode(tmp_path: Path) -> None:
     own = 'own = "every(@, &from)"\nmessages = "[].{role: from, content: words}"\n'
     reader = declared(tmp_path, own + 'outcome = "[-1]"')

@@ -98,7 +98,7 @@ def test_a_list_without_records_says_so(tmp_path: Path, content: str) -> None:
 def test_a_device_is_no_log(device: str) -> None:
     if not Path(device).is_char_device():
         pytest.skip("there is no such device here")
-    with pytest.raises(TrajectoryError, match="a device, and no log"):
+    with pytest.raises(TrajectoryError, match="a pipe or a device, and no file"):
         read_logs([device])
 
 

@@ -47,25 +47,6 @@ def test_names_of_traces_that_are_none_are_refused(tmp_path: Path, name: object)
     assert isinstance(found, Trajectory)
 
 
-RUN: dict[str, object] = {"run_type": "tool", "name": "ls", "inputs": {"input": "."}}
-
-
-def test_a_run_is_not_written_with_all_that_called_it(tmp_path: Path) -> None:
-    """Neither with its long id once for each child, nor with its children once for each level."""
-    path = tmp_path / "runs.json"
-    long = {**RUN, "id": "x" * 1_000_000, "child_runs": [RUN] * 1000}
-    path.write_bytes(orjson.dumps([{**RUN, "id": "r"}, long]))
-    (stray, *_) = read_logs([path], format="langsmith")
-    assert "a run whose trace or id is not a text of up to 300 characters" in str(stray)
-    deep: dict[str, object] = {**RUN, "id": "d", "name": "x" * 1000}
-    for number in range(100):
-        deep = {**RUN, "id": f"d{number}", "child_runs": [deep], "name": "x" * 1000}
-    path.write_bytes(orjson.dumps([{**deep, "inputs": {"input": "Do it."}}]))
-    (found,) = read_logs([path], format="langsmith")
-    assert isinstance(found, Trajectory)
-    assert len(found.steps) == 101
-
-
 def test_a_long_name_over_many_attributes_is_not_made_many_long_names(tmp_path: Path) -> None:
     """250 KB of JSON whose names in full would be 400 MB."""
     span = orjson.loads(SPAN.format("a", "1", "x"))
