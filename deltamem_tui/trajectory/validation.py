@@ -17,10 +17,10 @@ import orjson
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits
-from deltamem_tui.trajectory.model import Step, Trajectory, changed
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Step, Trajectory, changed
+from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor, quoted
 from deltamem_tui.typed import converted
 
 FENCE = "past_experience"
@@ -37,6 +37,16 @@ _PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in r
 # Of the arguments of a call: the action has all of them in full.
 _TEXT_CHARACTERS = 1_000
 _ARGUMENTS_CHARACTERS = 16_000
+_PATH = re.compile(r" - at `\$\.?(?:steps\[(?P<step>\d+)\]\.?)?(?P<key>.*)`$")
+# What msgspec reports of a value, and what people read.
+_REASONS = {
+    "Expected `str": "is not text",
+    "Expected `float": "is not a number",
+    "Expected `bool": "is not true, false or null",
+    "Expected `object": "is not a JSON object",
+    "Expected `array": "is not a list",
+    "Invalid enum value": f"is none of {', '.join(OUTCOME_SOURCES)}",
+}
 
 
 def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Trajectory:
@@ -66,7 +76,7 @@ def checked(trajectory: Trajectory) -> Trajectory:
     try:
         return converted(msgspec.to_builtins(trajectory, enc_hook=_plain), Trajectory)
     except (msgspec.ValidationError, TypeError) as error:
-        raise RecordError(one_line(str(error), 200)) from error
+        raise RecordError(misfit(str(error))) from error
 
 
 def _plain(value: object) -> object:
@@ -75,6 +85,15 @@ def _plain(value: object) -> object:
     if isinstance(value, Mapping):
         return dict(value)
     raise TypeError(f"{type(value).__name__} is not plain data")
+
+
+def misfit(error: str) -> str:
+    """Return what a decoder's error says of a record, in plain words."""
+    reason = next((why for what, why in _REASONS.items() if error.startswith(what)), error)
+    path = _PATH.search(error)
+    step, key = path.groups() if path else (None, "")
+    shown = [f"step {int(step) + 1}{':' if key else ''}"] if step else []
+    return " ".join([*shown, *([f"`{quoted(key, 80)}`"] if key else []), reason])
 
 
 def _with_short_arguments(trajectory: Trajectory) -> Trajectory:

@@ -11,7 +11,6 @@ import msgspec
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record, located
 from deltamem_tui.trajectory.model import (
@@ -26,7 +25,7 @@ from deltamem_tui.trajectory.outcomes import stated_under, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, as_mapping
 from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets
-from deltamem_tui.trajectory.validation import admitted, is_clean
+from deltamem_tui.trajectory.validation import admitted, is_clean, misfit
 from deltamem_tui.typed import converted
 
 _DIGEST = re.compile("[0-9a-f]{16}")
@@ -164,7 +163,7 @@ def _typed(value: object) -> _Record:
     try:
         return converted(record, _Record)
     except msgspec.ValidationError as error:
-        raise RecordError(one_line(str(error), 200)) from error
+        raise RecordError(misfit(str(error))) from error
 
 
 def _tidied(value: object) -> dict[str, object]:
