@@ -28,9 +28,8 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.memory import forgetting
 from deltamem_tui.memory.credit.credit import credit_of
 from deltamem_tui.memory.engine import learn
-from deltamem_tui.memory.forgetting import ForgettingRules
 from deltamem_tui.memory.method import change_settings
-from deltamem_tui.memory.settings import assigned
+from deltamem_tui.memory.settings import Settings, assigned
 
 NODES = 100_000
 ROUNDS = 15
@@ -44,7 +43,8 @@ def run() -> str:
     with tempfile.TemporaryDirectory(prefix="deltamem-forgetting-") as name:
         bank = big_bank.hashed(NODES)
         _remember(bank)
-        rules = ForgettingRules("combined", NODES // big_bank.DEPTH - 500, 0)
+        period = NODES // big_bank.DEPTH - 500
+        rules = Settings(forgetting="combined", forget_period=period, forget_recalls=0)
         found = forgetting.proposed(Bank.open(bank.path), rules)
         ways = {
             "counts": lambda _: _counts(bank.path),

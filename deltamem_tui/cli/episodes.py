@@ -85,7 +85,7 @@ def outcome(
         marked = outcomes.overturned_by(opened, [found], success=success)
         if marked and marked.episodes and not yes:
             invocation.confirm(f"mark as {word}? {marked.text}")
-        known = outcomes.give_outcomes(opened, [found], success=success, expected=marked)[0]
+        known = outcomes.give_outcomes(opened, [found], success=success)[0]
         notes = [marked.text] if marked else []
     verdicts = [*outcomes.verdicts_on(known)]
     shown = len({(e.collection, e.node) for each in known.receipts for e in each.entries})
@@ -100,28 +100,22 @@ def outcome(
     return Result("outcome", data, view=view, notes=notes)
 
 
-def review(
-    invocation: Invocation,
-    bank: options.Bank,
-    blind: Annotated[bool, flag("--blind", "Hide what log and judge say.")] = False,
-) -> Result:
+def review(invocation: Invocation, bank: options.Bank) -> Result:
     """List the most doubtful episodes: `episode outcome` or the browser takes your verdicts.
 
-    First where log and judge disagree, then waiting successes that only a judge saw, and sources
-    of nodes of little use.
+    First where log and judge disagree, then waiting successes that only a judge saw.
     """
-    from deltamem_tui.memory.review import error_notes, review_of, why
+    from deltamem_tui.memory.review import review_queue
 
-    found = review_of(invocation.open(bank))
-    rows = []
-    for each in found.items:
-        state = "learnt" if each.learnt else "waits"
-        rows.append((each.episode, "" if blind else why(each), state, each.kind))
-    left = f"{counted(len(found.items), 'episode')} to review"
+    found = review_queue(invocation.open(bank))
+    rows = [
+        (each.episode, each.why, "learnt" if each.learnt else "waits", each.kind) for each in found
+    ]
+    left = f"{counted(len(found), 'episode')} to review"
     hint = f"`deltamem episode outcome {bank} ID success|failure|unclear` gives a verdict"
-    notes = [left, *([hint] if found.items else []), *error_notes(found)]
+    notes = [left, *([hint] if found else [])]
     view = table(("episode", "why", "state", "kind"), rows)
-    return Result("review", found.record(blind=blind), view=view, notes=notes)
+    return Result("review", {"queue": [each.record() for each in found]}, view=view, notes=notes)
 
 
 _COUNTS = ("episodes", "steps", "successes", "failures", "unknown", "rejected")

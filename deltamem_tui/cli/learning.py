@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
 from deltamem_tui.cli.models import checked_prompts, chosen_model, extractor_for, model_client
-from deltamem_tui.cli.options import ModelOptions, flag, option
+from deltamem_tui.cli.options import ModelOptions, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BudgetError, DeltaMemError, ExtractionError, UsageError
@@ -216,9 +216,6 @@ def judge(
     invocation: Invocation,
     bank: options.Bank,
     limit: options.Limit = None,
-    known: Annotated[
-        bool, flag("--all", "Judge also known outcomes, to measure the judge.")
-    ] = False,
     concurrency: options.Concurrency = 1,
     batch: Requests = None,
     answers: Answers = None,
@@ -227,10 +224,9 @@ def judge(
 ) -> Result:
     """Let a model judge the episodes whose logs state no outcome.
 
-    What a log states or you gave stays, and is judged only with `--all`. Every
-    judgement is committed by itself, so an interrupted run goes on where it stopped. Only an
-    admission other than the usual `strict` learns from judged episodes, such as `extract --admit
-    all`. `--batch` and `--answers` are those of `extract`.
+    What a log states or you gave stays. Every judgement is committed by itself, so an interrupted
+    run goes on where it stopped. Only an admission other than the usual `strict` learns from judged
+    episodes, such as `extract --admit all`. `--batch` and `--answers` are those of `extract`.
     """
     from deltamem_tui.memory.runs import judging
     from deltamem_tui.memory.runs.judging import view_judging
@@ -243,7 +239,7 @@ def judge(
     rounds = _batch_of(invocation, opened, batch, answers, model, alone=concurrency == 1)
     client = model_client(invocation, model, rounds.batch if rounds else None)
     judge = Judge(client, opened.manifest.domain, folders)
-    ids = (judging.without_judgement if known else judging.without_outcome)(opened, limit)
+    ids = judging.without_outcome(opened, limit)
     if dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:
             found = judging.estimate_judging(opened, judge, ids, advance)
@@ -254,7 +250,6 @@ def judge(
             judge,
             ids,
             concurrency=concurrency,
-            beside=known,
             advance=advance,
             stopped=stop,
         )
@@ -282,7 +277,7 @@ def consolidate(
     *,
     model: ModelOptions,
 ) -> Result:
-    """Run a bank's pending maintenance: merge often-used chains, refresh insights."""
+    """Run a bank's pending maintenance: merge often-used chains."""
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.learning import LearningRun

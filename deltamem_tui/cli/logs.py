@@ -107,10 +107,6 @@ def import_(
     def view(page: Page) -> None:
         page.facts(report.facts)
         page.table(_COLUMNS, [_row(file, tally) for file, tally in found.files.items()])
-        for section in report.sections:
-            page.text(section.title, style="bold")
-            for line in section.lines:
-                page.text(f"  {line}")
 
     status = Result.verdict(found.episodes, errors)
     notes = [*report.notes, *(_waiting(opened, bank) if found.without_outcome else ())]

@@ -199,14 +199,16 @@ def forget(
     Each goes with its subtree, in a commit that names the rule and its numbers, and leaves a
     tombstone. `deltamem node undo` restores what went last.
     """
+    from msgspec.structs import replace
+
     from deltamem_tui.memory import forgetting
     from deltamem_tui.memory.method import settings_of
 
     opened = invocation.open(bank, write=apply)
-    rules = (
-        forgetting.PRESETS[preset] if preset else forgetting.ForgettingRules.of(settings_of(opened))
-    )
-    if not rules.any:
+    rules = settings_of(opened)
+    if preset:
+        rules = replace(rules, **forgetting.PRESETS[preset])
+    if not forgetting.forgets(rules):
         raise UsageError(
             "the bank has no rule of forgetting",
             hint="give --preset, or set the parameters `forgetting` or `capacity`",
@@ -244,7 +246,7 @@ def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
     return (each.tree, each.node[:8], *used, utility, title)
 
 
-def lift(invocation: Invocation, bank: options.Bank, coarse: options.Coarse = False) -> Result:
+def lift(invocation: Invocation, bank: options.Bank) -> Result:
     """Compare success with memory and without, and list nodes that look harmful.
 
     From receipts and verdicts. Each share comes with its interval at 95 %; nothing is said to
@@ -253,7 +255,7 @@ def lift(invocation: Invocation, bank: options.Bank, coarse: options.Coarse = Fa
     from deltamem_tui.memory.lift import bank_lift, difference_text, notes_of, share_text
 
     opened = invocation.open(bank)
-    found = bank_lift(opened, coarse=coarse)
+    found = bank_lift(opened)
 
     def view(page: Page) -> None:
         if found.kinds:

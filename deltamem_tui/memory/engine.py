@@ -34,7 +34,13 @@ from deltamem_tui.memory.episodes.stored_episodes import (
     waits_again,
 )
 from deltamem_tui.memory.forgetting import forget_if_due
-from deltamem_tui.memory.method import RulesExtractor, change_settings, method_of, settings_of
+from deltamem_tui.memory.method import (
+    RulesExtractor,
+    change_settings,
+    method_of,
+    rank_by_similarity,
+    settings_of,
+)
 from deltamem_tui.memory.plan import (
     Add,
     Change,
@@ -121,13 +127,15 @@ def search(
 ) -> list[CollectionRecall]:
     """Return the nodes that fit a text best, per collection, whether they match or not.
 
-    Every collection that is named, or all, is asked the same; the embedder is loaded if not given.
+    Every collection that is named, or all, is asked the same, and answers by similarity, keys of
+    other nodes left out; the embedder is loaded if not given.
     """
-    method = method_of(bank)
-    text = clean(text).strip()
+    text, keys = clean(text).strip(), method_of(bank).key_depths
     vector = embedder_of(bank, embedder).embed_queries([text])[0]
-    asked = bank.trees if collections is None else collections
-    return [method.rank(bank, name, text, vector, count) for name in asked]
+    return [
+        rank_by_similarity(bank, name, text, vector, count, keys.get(name))
+        for name in (bank.trees if collections is None else collections)
+    ]
 
 
 def learn(

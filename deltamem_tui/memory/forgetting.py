@@ -30,7 +30,6 @@ from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.credit.credit import utility_of
 from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.method import display_of, method_of, settings_of
-from deltamem_tui.memory.policies import Forgetting
 from deltamem_tui.memory.settings import Settings
 
 if TYPE_CHECKING:
@@ -42,65 +41,36 @@ if TYPE_CHECKING:
 
 Reason = Literal["periodical", "history", "capacity"]
 
+_BY_AGE, _BY_USE = ("periodical", "combined"), ("history", "combined")
 _PRIOR = 2
 """As so many judged episodes of the tree's mean count against a node's own, for the capacity."""
 
 
-@dataclass(frozen=True, slots=True)
-class ForgettingRules:
-    """The numbers of the rules.
-
-    Attributes:
-        period: Episodes within which a node has to be shown, and after which it is old.
-        recalls: The most episodes within the period that still count as idle.
-        judged: From how many judged episodes on a node's utility is believed.
-        utility: The greatest mean utility, from 0 to 1, that is too little; None for no such rule.
-        capacity: The most nodes that a tree may have; None for any number.
-    """
-
-    forgetting: Forgetting = "none"
-    period: int = 300
-    recalls: int = 1
-    judged: int = 5
-    utility: float | None = 0.5
-    capacity: int | None = None
-
-    @classmethod
-    def of(cls, settings: Settings) -> ForgettingRules:
-        """Return the rules that a bank has among its parameters."""
-        return cls(
-            settings.forgetting,
-            settings.forget_period,
-            settings.forget_recalls,
-            settings.forget_judged,
-            settings.forget_utility,
-            settings.capacity,
-        )
-
-    @property
-    def any(self) -> bool:
-        """True if anything may be forgotten by them."""
-        return self.forgetting != "none" or self.capacity is not None
-
-    @property
-    def periodical(self) -> bool:
-        """True if idle nodes go."""
-        return self.forgetting in ("periodical", "combined")
-
-    @property
-    def history(self) -> bool:
-        """True if nodes of little use go."""
-        return self.forgetting in ("history", "combined") and self.utility is not None
+_NUMBERS = (
+    "forgetting",
+    *("forget_period", "forget_recalls", "forget_judged", "forget_utility", "capacity"),
+)
+"""The settings that say what is forgotten."""
 
 
-PRESETS: Mapping[str, ForgettingRules] = {
-    "ehr": ForgettingRules("combined", 200, 0, 5, 0.7),
-    "ehr-coarse": ForgettingRules("combined", 200, 0, 5, 0.3),
-    "driving": ForgettingRules("combined", 300, 1, 5, None),
-    "iot": ForgettingRules("combined", 300, 1, 5, 0.5),
+def _published(period: int, recalls: int, judged: int, utility: float) -> dict[str, Any]:
+    numbers = (period, recalls, judged, utility, None)
+    return {"forgetting": "combined", **dict(zip(_NUMBERS[1:], numbers, strict=True))}
+
+
+PRESETS: Mapping[str, Mapping[str, Any]] = {
+    "ehr": _published(200, 0, 5, 0.7),
+    "ehr-coarse": _published(200, 0, 5, 0.3),
+    "driving": {**_published(300, 1, 5, 0.5), "forgetting": "periodical"},
+    "iot": _published(300, 1, 5, 0.5),
 }
-"""The published values. Driving measures utility as a distance, which is not a share of successes:
-of its rules only the period carries over."""
+"""The published values, as settings. Driving measures utility as a distance, which is not a share
+of successes: of its rules only the period carries over."""
+
+
+def forgets(rules: Settings) -> bool:
+    """Return whether anything may be forgotten by some settings."""
+    return rules.forgetting != "none" or rules.capacity is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,14 +103,14 @@ class Deletion:
 
 def forget_if_due(bank: Bank) -> list[Deletion]:
     """Forget by the bank's own rules, if it is to do so after the episode that it learnt last."""
-    settings = settings_of(bank)
-    every, rules = settings.forget_every, ForgettingRules.of(settings)
-    if not every or not rules.any or bank.episodes.learnt() % every:
+    rules = settings_of(bank)
+    every = rules.forget_every
+    if not every or not forgets(rules) or bank.episodes.learnt() % every:
         return []
     return apply(bank, proposed(bank, rules), rules)
 
 
-def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> list[Deletion]:
+def proposed(bank: Bank, rules: Settings, *, coarse: bool = False) -> list[Deletion]:
     """Return what some rules would delete now. Nothing is written.
 
     Utility is what log and person say, or the judge if `coarse`.
@@ -153,7 +123,7 @@ def proposed(bank: Bank, rules: ForgettingRules, *, coarse: bool = False) -> lis
     ]
 
 
-def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> list[Deletion]:
+def apply(bank: Bank, deletions: Sequence[Deletion], rules: Settings) -> list[Deletion]:
     """Delete what was proposed, one commit each; returns what was deleted.
 
     A node that is gone meanwhile, or was changed, is left alone.
@@ -162,7 +132,7 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> 
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; what was deleted before stays deleted.
     """
-    numbers = msgspec.to_builtins(rules)
+    numbers = {name: getattr(rules, name) for name in _NUMBERS}
     done = []
     for each in deletions:
         tree = bank.tree(each.tree)
@@ -174,7 +144,7 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: ForgettingRules) -> 
     return done
 
 
-def _of_tree(bank: Bank, tree: Tree, rules: ForgettingRules, coarse: bool) -> Iterator[Deletion]:
+def _of_tree(bank: Bank, tree: Tree, rules: Settings, coarse: bool) -> Iterator[Deletion]:
     import numpy as np
 
     rows = tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
@@ -247,7 +217,7 @@ class Columns:
         return sizes.tolist()
 
 
-def _columns(bank: Bank, tree: Tree, rows: Rows, rules: ForgettingRules, coarse: bool) -> Columns:
+def _columns(bank: Bank, tree: Tree, rows: Rows, rules: Settings, coarse: bool) -> Columns:
     """Return what the rules look at, of the nodes at some rows."""
     import numpy as np
 
@@ -255,7 +225,7 @@ def _columns(bank: Bank, tree: Tree, rows: Rows, rules: ForgettingRules, coarse:
     episodes = bank.snapshots[EPISODES]
     learnt = episodes.counters[standing(episodes), 0] == EpisodeState.LEARNT
     now = int(max(learnt.nonzero()[0], default=-1)) + 1
-    since = shown.place > now - rules.period
+    since = shown.place > now - rules.forget_period
     recent = np.bincount(shown.birth[since & (shown.place > 0)], minlength=shown.rows)
     tested = shown.kept(shown.revision >= _revised(tree, shown)).credit(utility_of(bank))
     judged = tested.coarse if coarse else tested.strict
@@ -264,7 +234,7 @@ def _columns(bank: Bank, tree: Tree, rows: Rows, rules: ForgettingRules, coarse:
     place_of = np.full(len(tree.birth) + 1, -1, dtype=np.int64)
     place_of[births] = np.arange(len(rows))
     deepest = method_of(bank).key_depths.get(tree.name)
-    ages = rules.periodical or rules.capacity is not None  # else no rule reads them
+    ages = rules.forgetting in _BY_AGE or rules.capacity is not None  # else no rule reads them
     return Columns(
         parent=place_of[tree.snapshot.index["parent"][rows]],
         age=now - _learnt_at(bank, tree, rows, now) if ages else np.zeros_like(rows),
@@ -327,18 +297,19 @@ def _learnt_at(bank: Bank, tree: Tree, rows: Rows, now: int) -> Rows:
 # The rules
 
 
-def forgotten(nodes: Columns, rules: ForgettingRules, unit: int = UNIT) -> dict[int, Reason]:
+def forgotten(nodes: Columns, rules: Settings, unit: int = UNIT) -> dict[int, Reason]:
     """Return the topmost nodes that go with all below them, and why, in the order in which they go.
 
     `unit` is how much utility a success is.
     """
     found: dict[int, Reason] = {}
-    if rules.periodical:
-        idle = (nodes.recent <= rules.recalls) & (nodes.age >= rules.period) | nodes.key
+    if rules.forgetting in _BY_AGE:
+        seldom = nodes.recent <= rules.forget_recalls
+        idle = seldom & (nodes.age >= rules.forget_period) | nodes.key
         found |= dict.fromkeys(_tops(nodes, idle & ~nodes.below(~idle)), "periodical")
-    if rules.history:
-        enough = (nodes.judged >= rules.judged) & (nodes.judged > 0) & ~nodes.key
-        little = nodes.utility <= (rules.utility or 0.0) * unit * nodes.judged
+    if rules.forgetting in _BY_USE:
+        enough = (nodes.judged >= rules.forget_judged) & ~nodes.key
+        little = nodes.utility <= rules.forget_utility * unit * nodes.judged
         good = enough & ~little & ~nodes.consolidated
         poor = enough & little & ~nodes.failure & ~nodes.below(good)
         found |= {at: "history" for at in _tops(nodes, poor) if at not in found}

@@ -66,8 +66,7 @@ class BankLift:
             helpful.
         episodes: All episodes of the bank.
         without_receipt: How many of them do not say what they were shown; they are left out.
-        without_verdict: How many of the others have no verdict that was asked for.
-        coarse: Whether the judge's verdict was asked, in place of log's and person's.
+        without_verdict: How many of the others neither log nor person judged.
     """
 
     kinds: Mapping[str, tuple[Share, Share]]
@@ -75,7 +74,6 @@ class BankLift:
     episodes: int
     without_receipt: int
     without_verdict: int
-    coarse: bool = False
 
     @property
     def by_chance(self) -> float:
@@ -86,7 +84,6 @@ class BankLift:
         """As commands print it."""
         overall = difference(list(self.kinds.values()))
         return {
-            "evaluator": "coarse" if self.coarse else "strict",
             "level": LEVEL,
             "episodes": self.episodes,
             "without_receipt": self.without_receipt,
@@ -114,15 +111,15 @@ def kind_of(bank: Bank, episode: Trajectory) -> str:
     return task_kind(episode.domain or bank.manifest.domain, episode.task) or OTHER
 
 
-def bank_lift(bank: Bank, *, coarse: bool = False) -> BankLift:
+def bank_lift(bank: Bank) -> BankLift:
     """Work it out. Reads every episode once.
 
-    An episode ended as a person says, else the log; or as the judge does if `coarse`.
+    An episode ended as a person says, else the log.
 
     Raises:
         BankCorruptError: An episode breaks the format.
     """
-    sources: tuple[Source, ...] = ("judge",) if coarse else ("user", "stated")
+    sources: tuple[Source, ...] = ("user", "stated")
     judged: list[tuple[str, bool, set[tuple[str, str]]]] = []
     shown: Counter[tuple[str, str]] = Counter()
     total = without_receipt = 0
@@ -157,7 +154,7 @@ def bank_lift(bank: Bank, *, coarse: bool = False) -> BankLift:
     ]
     found.sort(key=lambda each: (LOOKS.index(each.look), -abs(_excess(each))))
     missing = total - without_receipt - len(judged)
-    return BankLift(kinds, found, total, without_receipt, missing, coarse)
+    return BankLift(kinds, found, total, without_receipt, missing)
 
 
 def _share(ended: Counter[bool]) -> Share:

@@ -80,19 +80,23 @@ def function_at(path: str) -> Callable[..., Any]:
 
 
 def rank_by_similarity(
-    bank: Bank,
-    collection: str,
-    text: str,
-    vector: Vector,
-    count: int,
-    settings: Settings | None = None,
+    bank: Bank, collection: str, text: str, vector: Vector, count: int, keys: int | None = None
 ) -> CollectionRecall:
-    """Return the nodes of a collection whose keys are nearest, each recalled."""
-    from deltamem_tui.memory.recall_result import CollectionRecall
-    from deltamem_tui.memory.vectors.search import ranked, weighting_of
+    """Return the nodes of a collection whose keys are nearest, each recalled.
 
-    tree = bank.tree(collection)
-    found = ranked(tree, vector, weighting_of(bank), 0.0, count)
+    From the depth `keys` on nodes are only keys of those above them, and left out.
+    """
+    from deltamem_tui.memory.recall_result import CollectionRecall
+    from deltamem_tui.memory.vectors.search import Candidate, scan_by_use, scan_of, weighting_of
+
+    tree, weighting = bank.tree(collection), weighting_of(bank)
+    scan = scan_of(tree, weighting)
+    if keys is not None:
+        scan = scan_by_use(tree, weighting, lambda tree: tree.depth >= keys)
+    found = [
+        (row, Candidate(tree.node_at(row), similarity, 0.0, score))
+        for row, similarity, score in scan.best(vector, 0.0, max(count, 1))
+    ]
     chains = tuple(tree.chain_at(row) for row, _ in found)
     return CollectionRecall(collection, text, -1.0, tuple(each for _, each in found), chains)
 
@@ -127,9 +131,6 @@ class Method:
         plan: What an episode changes in a bank as it stands. Pure: it may be called again, after
             another process wrote, or ahead of the episode's turn with a writer that only notes
             what it is asked. Raises ExtractionError if the writer can make nothing of the episode.
-        rank: The nodes of one collection that fit a text best. Takes the bank, the collection, the
-            text, its vector (float32 [dimensions], of unit length), how many, and settings to try
-            in place of the bank's; by default, by similarity alone.
         write_by_rules: What a model would be asked for (see `Writer.write`), written without one.
             Pure; the episode's texts are clean, and long ones are cut.
         ask: What each collection is asked with an episode, empty where there is nothing to ask; by
@@ -156,7 +157,6 @@ class Method:
     rules: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, PromptUse] = field(default_factory=dict)
     key_depths: Mapping[str, int] = field(default_factory=dict)
-    rank: Callable[..., CollectionRecall] = rank_by_similarity
     write_by_rules: Callable[[str, Trajectory | None, Sequence[Node], Inputs], Extraction] = (
         write_nothing
     )

@@ -102,15 +102,3 @@ def test_a_call_that_is_left_behind_is_told(
     assert (answer.data["judged"], answer.data["on_their_way"]) == (1, 1)
     (note,) = in_flight_notes(1)
     assert note.text.startswith("1 call was still in flight")
-
-
-def test_with_all_the_judge_stands_beside_log_and_person(
-    program: Program, server: ModelServer
-) -> None:
-    before = [each.outcome for each in episodes(Bank.open(program.bank)) if each.outcome.known]
-    server.answer(*[verdict("no", "It broke off.")] * 10)
-    data = program.json(*call(server, "--all")).data
-    found = list(episodes(Bank.open(program.bank)))
-    assert (data["judged"], data["failures"]) == (len(found), len(found))
-    assert [each.outcome for each in found if each.verdicts] == before
-    assert {word.source for each in found for word in each.verdicts} == {"judge"}

@@ -1,4 +1,4 @@
-"""`episode outcome` and `judge --all`: everybody's word is kept, and credit goes with it."""
+"""`episode outcome`: everybody's word is kept, and credit goes with it."""
 
 from __future__ import annotations
 

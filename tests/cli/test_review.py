@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
@@ -18,7 +21,8 @@ def judged(bank: Bank, number: int, *, success: bool) -> str:
     episode = bank.episodes.ids()[number]
     outcome = Outcome(success, None, "judge", "it looked so")
     call = Call("judge", None, "m", "", Usage())
-    take_judgement(bank, episode, Judgement(outcome, call), beside=True)
+    with suppress(TrajectoryError):  # the log's own counts more, and the judge's is kept
+        take_judgement(bank, episode, Judgement(outcome, call))
     return episode
 
 
@@ -32,15 +36,11 @@ def doubtful(program: Program) -> tuple[Bank, str, str]:
 def test_the_queue_is_listed(program: Program, doubtful: tuple[Bank, str, str]) -> None:
     _, first, second = doubtful
     found = program.json("review", "kitchen").data
-    assert [(each["episode"], each["reasons"][0]) for each in found["queue"][:2]] == [
+    assert [(each["episode"], each["reason"]) for each in found["queue"][:2]] == [
         (first, "disagreement"),
         (second, "unconfirmed"),
     ]
-    blind = program.json("review", "kitchen", "--blind").data["queue"][0]
-    assert not blind.keys() & {"reasons", "log", "judge"}
     program("outcome", "kitchen", first, "success")
     assert first not in {
         each["episode"] for each in program.json("review", "kitchen").data["queue"]
     }
-    errors = program.json("review", "kitchen").data["judge"]["all"]["false_rejects"]
-    assert (errors["judged"], errors["successes"]) == (1, 1)

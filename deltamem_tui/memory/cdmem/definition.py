@@ -156,6 +156,4 @@ METHOD = Method(
     plan=late("deltamem_tui.memory.cdmem.write:plan"),
     write_by_rules=late("deltamem_tui.memory.cdmem.write:write_by_rules"),
     ask=late("deltamem_tui.memory.cdmem.recall:questions"),
-    due=late("deltamem_tui.memory.cdmem.write:due"),
-    maintain=late("deltamem_tui.memory.cdmem.write:maintain"),
 )

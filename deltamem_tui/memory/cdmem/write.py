@@ -4,7 +4,7 @@ An expert's notes of the episode come first; from them the shortcut of a success
 on a failure, and what is known of its environment. Where a list is full with it, its insights are
 made anew in the same commit: exactly B new members make a batch, however many wait. What comes of
 it replaces the insights that the list had, except those that persist word for word; where nothing
-usable comes, nothing is replaced and the batch stays due.
+usable comes, nothing is replaced and the batch waits for the next memory of its list.
 
 Without a model the notes are what the log shows, and insights are made from all members of their
 list, so that neither their order nor the size of a batch matters.
@@ -53,9 +53,7 @@ from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import (
     Change,
     CollectionResult,
-    Due,
     LearnResult,
-    MaintenanceResult,
     Plan,
     Revise,
     addition,
@@ -207,66 +205,55 @@ class _Update:
             reason = f"{new} of {self.batch} new memories"
             self.results[name] = CollectionResult(name, "waiting", reason)
             return
-        made = _induced(self.index, half, root, nodes, self.batch, self.writer)
-        done, first = made.result, made.result.root if made.result.written else None
-        decision = "insights" if made.changes else "postponed"
-        self.results[name] = CollectionResult(name, decision, done.reason, first, calls=done.calls)
-        self.changes.extend(made.changes)
+        self._induce(half, root, nodes)
+
+    def _induce(self, half: str, root: Node, nodes: Sequence[Node]) -> None:
+        """Make the insights of a list anew after its oldest batch of new members."""
+        index, writer, name, kind = self.index, self.writer, INSIGHTS[half], root.payload["text"]
+        known = index.root(name, kind, root.label)
+        old = index.below(name, known)
+        batch = [each for each in nodes if not each.consolidated][: self.batch]
+        inputs: Inputs = {
+            "kind": kind,
+            "batch": tuple(map(_text, batch)),
+            "insights": tuple(node.payload["text"] for node in old),
+        }
+        purpose = MISTAKES if root.label == "failure" else PLANS
+        purpose = FUNCTIONS if half == ENVIRONMENTS else purpose
+        calls: tuple[Call, ...] = ()
+        try:
+            written = writer.write(purpose, None, nodes, inputs)
+            calls, reason = written.calls("induce", name), written.reason
+            fields = COLLECTIONS[name].fields
+            wanted = [cleaned({"text": each["insight"]}, fields) for each in written.payloads]
+        except ExtractionError as error:
+            calls = (error.call,) if isinstance(error, FailedCallError) else calls
+            self.results[name] = CollectionResult(name, "postponed", str(error), calls=calls)
+            return
+        if not wanted:
+            self.results[name] = CollectionResult(name, "postponed", reason, calls=calls)
+            return
+        above = known or filed(name, None, root.label, {"text": kind})
+        change = set_change(old, wanted)
+        origin = Origin(
+            outcome_source=batch[-1].origin.outcome_source,
+            extractor=writer.name,
+            model=written.model,
+            prompt=written.prompt,
+            sources=tuple(dict.fromkeys(each for node in batch for each in node.origin.episodes)),
+        )
+        added = [filed(name, above, root.label, payload, origin) for payload in change.added]
+        first = added[0] if added else None
+        self.results[name] = CollectionResult(name, "insights", reason, first, calls=calls)
+        self.changes.extend(deletion(name, each) for each in change.removed)
+        self._add(name, above, *added)
+        self.changes.extend(Revise(half, replace(each, consolidated=True)) for each in batch)
 
     def _add(self, half: str, *nodes: Node) -> None:
         """Add those nodes that the bank does not have."""
         tree = self.index.bank.tree(half)
         new = (each for each in nodes if self.index.living(half, each) is None)
         self.changes.extend(addition(tree, each, self.index.embedder) for each in new)
-
-
-def _induced(
-    index: Index, half: str, root: Node, nodes: Sequence[Node], size: int, writer: Writer
-) -> Plan[MaintenanceResult]:
-    """Plan the insights of a list after its oldest batch of new members.
-
-    Stale ones are made anew of all, and come of none of the earlier ones.
-    """
-    name, kind = INSIGHTS[half], root.payload["text"]
-    known = index.root(name, kind, root.label)
-    present = index.below(name, known)
-    stale = _is_stale(present, nodes)
-    batch = nodes if stale else [each for each in nodes if not each.consolidated][:size]
-    old = [] if stale else present
-    inputs: Inputs = {
-        "kind": kind,
-        "batch": tuple(map(_text, batch)),
-        "insights": tuple(node.payload["text"] for node in old),
-    }
-    purpose = FUNCTIONS if half == ENVIRONMENTS else {"success": PLANS}.get(root.label, MISTAKES)
-    calls: tuple[Call, ...] = ()
-    try:
-        written = writer.write(purpose, None, nodes, inputs)
-        calls = written.calls("induce", name)
-        fields = COLLECTIONS[name].fields
-        wanted = [cleaned({"text": each["insight"]}, fields) for each in written.payloads]
-    except ExtractionError as error:
-        calls = (error.call,) if isinstance(error, FailedCallError) else calls
-        return Plan(MaintenanceResult(name, (root,), None, str(error), calls))
-    if not wanted:
-        return Plan(MaintenanceResult(name, (root,), None, written.reason, calls))
-    above = known or filed(name, None, root.label, {"text": kind})
-    change = set_change(old, wanted)
-    origin = Origin(
-        outcome_source=batch[-1].origin.outcome_source,
-        extractor=writer.name,
-        model=written.model,
-        prompt=written.prompt,
-        sources=tuple(dict.fromkeys(each for node in batch for each in node.origin.episodes)),
-    )
-    tree, embedder = index.bank.tree(name), index.embedder
-    added = [filed(name, above, root.label, payload, origin) for payload in change.added]
-    changes: list[Change] = [deletion(name, e) for e in (present if stale else change.removed)]
-    changes += [addition(tree, e, embedder) for e in (*([] if known else [above]), *added)]
-    changes += [Revise(half, replace(each, consolidated=True)) for each in batch]
-    first = added[0] if added else above
-    result = MaintenanceResult(name, (root,), first, written.reason, calls, bool(added))
-    return Plan(result, tuple(changes))
 
 
 def _text(member: Node) -> str:
@@ -277,47 +264,11 @@ def _text(member: Node) -> str:
     return f"{said['failure'] or 'failure'}: {said['text']}\nNext time: {said['remedy']}"
 
 
-def _is_stale(insights: Sequence[Node], nodes: Sequence[Node]) -> bool:
-    """Return whether insights come of an episode that is remembered no more, as after a verdict."""
-    known = {episode for each in nodes for episode in each.origin.episodes}
-    return any(not known.issuperset(each.origin.episodes) for each in insights)
-
-
 def list_of(index: Index, half: str, root: Node) -> list[Node]:
     """Return the members of a list, in order of birth."""
     tree = index.bank.tree(half)
     known = index.living(half, root)
     return [tree.node_at(int(row)) for row in members(tree, known)] if known else []
-
-
-def due(bank: Bank) -> list[Due]:
-    """Return the lists with a full batch, once for each, and those whose insights are stale."""
-    size, found = of_bank(bank, ContextNumbers).batch, []
-    for half, name in INSIGHTS.items():
-        tree, insights = bank.tree(half), bank.tree(name)
-        known = {(each.payload["text"], each.label): each for each in insights.roots()}
-        for root in tree.roots():
-            nodes = [tree.node_at(int(row)) for row in members(tree, root)]
-            above = known.get((root.payload["text"], root.label))
-            present = list(insights.children(above.id)) if above else []
-            times = sum(not each.consolidated for each in nodes) // size
-            found += [Due(half, (root,))] * (times or int(_is_stale(present, nodes)))
-    return found
-
-
-def maintain(
-    bank: Bank, task: Due, writer: Writer, embedder: Embedder
-) -> Plan[MaintenanceResult] | None:
-    """Make the insights of one list anew; None if that is no longer due."""
-    if task not in due(bank):
-        return None
-    half, root, index = task.collection, task.nodes[-1], Index(bank, embedder)
-    name, nodes = INSIGHTS[half], list_of(index, half, root)
-    if not nodes:
-        known = index.root(name, root.payload["text"], root.label)
-        gone = tuple(deletion(name, each) for each in index.below(name, known))
-        return Plan(MaintenanceResult(name, (root,), None, "no memory of the kind is left"), gone)
-    return _induced(index, half, root, nodes, of_bank(bank, ContextNumbers).batch, writer)
 
 
 # Texts without a model

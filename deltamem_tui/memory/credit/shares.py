@@ -5,8 +5,7 @@ It stays within 0 and 1 and says little of three episodes (Wilson 1927).
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
 from typing import Any
@@ -84,27 +83,3 @@ def difference(pairs: Sequence[tuple[Share, Share]]) -> Difference | None:
         below += weight**2 * ((mine - low) ** 2 + (most - other) ** 2)
         above += weight**2 * ((high - mine) ** 2 + (other - least) ** 2)
     return Difference(value, value - sqrt(below), value + sqrt(above)) if both else None
-
-
-@dataclass(frozen=True, slots=True)
-class JudgeErrors:
-    """How often the judge was wrong, where others knew better.
-
-    Attributes:
-        false_accepts: Of the episodes that failed, those that it took for a success.
-        false_rejects: Of those that succeeded, those that it took for a failure.
-    """
-
-    false_accepts: Share
-    false_rejects: Share
-
-
-def errors_among(words: Iterable[tuple[bool | None, bool | None]]) -> JudgeErrors:
-    """Count them in pairs of what is known and what the judge said; None where that is nothing.
-
-    They are without bias over a random sample only: a review queue puts errors first.
-    """
-    counts = Counter(words)
-    wrong, right = counts[False, True], counts[False, False]
-    missed, seen = counts[True, False], counts[True, True]
-    return JudgeErrors(Share(wrong + right, wrong), Share(missed + seen, missed))

@@ -167,7 +167,6 @@ METHOD = Method(
     prompts=PROMPTS,
     settings=Parameters,
     recall=late(f"{_HERE}.recall:recall"),
-    rank=late(f"{_HERE}.recall:rank"),
     plan=late(f"{_HERE}.write:plan"),
     write_by_rules=late(f"{_HERE}.rules:write_by_rules"),
     ask=late(f"{_HERE}.recall:questions_of"),

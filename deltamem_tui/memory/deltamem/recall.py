@@ -58,7 +58,7 @@ from deltamem_tui.memory.recall_result import (
     compose,
     fenced,
 )
-from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import (
     BEHIND_EVERY_SUCCESS,
     SAME_TEXT,
@@ -160,20 +160,6 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
             found[name] = recall_tree(tree, question, numbers, weighting_of(bank), query.count)
     entries = _entries(bank, found, texts, settings)
     return RecallResult(found, compose(bank.manifest.domain, entries, query.folders))
-
-
-def rank(
-    bank: Bank,
-    collection: str,
-    text: str,
-    vector: Vector,
-    count: int,
-    settings: Settings | None = None,
-) -> CollectionRecall:
-    """Return what equations 6 and 7 find in one tree; see `Method.rank`."""
-    numbers = of_bank(bank, Parameters, settings)[collection]
-    question = TreeQuestion(text, vector)
-    return recall_tree(bank.tree(collection), question, numbers, weighting_of(bank), count)
 
 
 def recall_tree(

@@ -25,11 +25,9 @@ from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 LISTED = 1000
 """How many refusals and notices are kept, and logs tallied apart: the first. All are counted."""
 LISTED_NAMES = 40
-"""Of how many formats and domains there is more than a count: the first."""
-OTHER_FILES = "other logs"
-"""The name of the tally of all further logs."""
-
-_SAMPLES = 5
+"""How many formats and domains are counted apart: the first."""
+OTHER_FILES, OTHER_DOMAINS = "other logs", "other domains"
+"""The names of all further ones."""
 
 Reception = Literal["imported", "grown", "updated", "duplicate"]
 Redaction = Literal["secrets", "personal", "off"]
@@ -170,15 +168,13 @@ class ImportReport:
         entries: An entry for every episode, in order, if they are kept.
         rejected: The first records that were refused, and why.
         notices: The first notices of what readers left out by design.
-        samples: The first episode of each format.
         named: Those of the user's ids that name an episode that was read.
         unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
         usual_domain: The domain that the episodes are expected to have; empty if there is none.
-        domains: How many episodes each of the first domains has.
-        with_domain: How many name a domain, listed or not.
-        of_others: How many of these are of another domain than the usual one.
+        domains: How many episodes each of the first domains has. From `LISTED_NAMES` on, further
+            ones are one, `OTHER_DOMAINS`.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
         receipts: The receipts that were given; None if none were.
         receipts_added: How many episodes have receipts now that the bank did not know.
@@ -196,14 +192,11 @@ class ImportReport:
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     notice_count: int = 0
-    samples: dict[str, Trajectory] = field(default_factory=dict)
     named: set[str] = field(default_factory=set)
     unmatched: list[str] = field(default_factory=list)
     disputed: dict[str, None] = field(default_factory=dict)
     usual_domain: str = ""
     domains: Counter[str] = field(default_factory=Counter)
-    with_domain: int = 0
-    of_others: int = 0
     reasons: Counter[str] = field(default_factory=Counter)
     receipts: ReceiptFile | None = None
     receipts_added: int = 0
@@ -213,10 +206,9 @@ class ImportReport:
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
         arrival = received.arrival
-        self._count_domain(arrival.domain)
-        name = arrival.source.format
-        if arrival.line and name not in self.samples and len(self.samples) < _SAMPLES:
-            self.samples[name] = arrival.trajectory
+        if domain := arrival.domain:
+            is_listed = domain in self.domains or len(self.domains) < LISTED_NAMES
+            self.domains[domain if is_listed else OTHER_DOMAINS] += 1
         self._tally(arrival.source.file).add(received)
         self.receipts_added += bool(received.is_written and arrival.receipts)
         outcome = received.outcome
@@ -289,18 +281,14 @@ class ImportReport:
 
     @property
     def other_domains(self) -> list[str]:
-        """The domains other than the usual one that are listed."""
-        return [domain for domain in self.domains if self._is_other(domain)]
+        """The domains other than the usual one, if there is a usual one."""
+        usual = domain_key(self.usual_domain)
+        return [each for each in self.domains if self.usual_domain and domain_key(each) != usual]
 
-    def _is_other(self, domain: str) -> bool:
-        return bool(self.usual_domain) and domain_key(domain) != domain_key(self.usual_domain)
-
-    def _count_domain(self, domain: str) -> None:
-        if domain:
-            self.with_domain += 1
-            self.of_others += self._is_other(domain)
-            if domain in self.domains or len(self.domains) < LISTED_NAMES:
-                self.domains[domain] += 1
+    @property
+    def of_others(self) -> int:
+        """How many episodes are of another domain than the usual one."""
+        return sum(self.domains[each] for each in self.other_domains)
 
     def _tally(self, file: str) -> FileTally:
         tally = self.files.get(file)

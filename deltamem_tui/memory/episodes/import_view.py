@@ -9,9 +9,9 @@ from typing import Any
 
 from deltamem_tui.errors import lines_by_reason
 from deltamem_tui.memory.episodes.import_report import EpisodeImport, FileTally, ImportReport
-from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
+from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
+from deltamem_tui.trajectory.model import OutcomeSource
 
 _NOTICES = 5
 _REASONS = 5
@@ -45,7 +45,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "unmatched": found.unmatched,
         "disputed": list(found.disputed),
         "receipts": _receipts_record(found),
-        "domains": {"total": found.with_domain, "listed": dict(found.domains)},
+        "domains": {"total": found.domains.total(), "listed": dict(found.domains)},
         "unknown": reasons_record(found.reasons),
         "redactions": dict(found.redactions),
         "redaction": found.redaction,
@@ -65,28 +65,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
     }
     notes = [*_notes(found, outcomes_name)]
-    return ReportView(record, facts, [*_sections(found)], notes, _import_summary(found))
-
-
-def _sections(found: ImportReport) -> Iterator[ReportSection]:
-    """Return what was understood: an episode of each format."""
-    for name, episode in found.samples.items():
-        place = ", ".join(filter(None, (episode.source.file, episode.source.position)))
-        where = f" ({one_line(place, _LINE_WIDTH)})" if place else ""
-        yield ReportSection(f"An episode read as {name}{where}", _sample(episode))
-
-
-def _sample(episode: Trajectory) -> list[str]:
-    """Return an episode in three lines: its task, its scene, and what was done first."""
-    step = episode.steps[0]
-    thought = f"({one_line(step.thought, _PART_WIDTH)}) " if step.thought else ""
-    seen = one_line(step.observation, _PART_WIDTH) or "nothing"
-    did = f"{thought}{one_line(step.action, _PART_WIDTH)} → {seen}"
-    return [
-        f"task: {one_line(episode.task, _LINE_WIDTH)}",
-        f"scene: {one_line(episode.environment, _LINE_WIDTH) or 'none'}",
-        f"step 1 of {len(episode.steps):,}: {did}",
-    ]
+    return ReportView(record, facts, notes=notes, summary=_import_summary(found))
 
 
 def sources_text(tally: FileTally) -> str:

@@ -14,7 +14,7 @@ from itertools import groupby
 from typing import Any, TypedDict, Unpack
 
 import msgspec
-from msgspec import Struct, field
+from msgspec import Struct
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
@@ -52,6 +52,7 @@ _BATCH_EPISODES = 5000
 _BATCH_BYTES = 24_000_000
 _MOST_RECORDS = 64  # of one session: an id that more of them share names something else
 _NO_OUTCOMES = UserOutcomes()
+_ENDS = {True: "success", False: "failure", None: "unknown"}
 
 
 class ImportOptions(TypedDict, total=False):
@@ -341,7 +342,7 @@ def _arrival(
 
 
 def _refused(arrival: Arrival, known: Outcome, *, learnt: bool) -> RecordError:
-    source, stated, before = arrival.source, _label(arrival.outcome), _label(known)
+    source, stated, before = arrival.source, _ENDS[arrival.outcome.success], _ENDS[known.success]
     if learnt:
         message = f"was learnt from as a {before}, which an import does not change"
         hint = f"if that is wrong, say so: `deltamem episode outcome BANK {arrival.id} {stated}`"
@@ -353,10 +354,6 @@ def _refused(arrival: Arrival, known: Outcome, *, learnt: bool) -> RecordError:
     )
     error.format = source.format
     return error
-
-
-def _label(outcome: Outcome) -> str:
-    return "success" if outcome.success else "failure"
 
 
 def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> int:
@@ -403,19 +400,11 @@ def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:
 # Sessions that are imported while they go on
 
 
-class _Names(Struct, gc=False):
-    id: str = ""
-
-
-class _Format(Struct, gc=False):
-    format: str = ""
-
-
 class _Head(Struct, gc=False):
     """The parts of an episode's line that name its session."""
 
-    metadata: _Names = field(default_factory=_Names)
-    source: _Format = field(default_factory=_Format)
+    metadata: dict[str, str] = {}
+    source: dict[str, Any] = {}
 
 
 _decode = msgspec.json.Decoder(_Head).decode
@@ -429,8 +418,8 @@ class _StoredSessions:
         self._ids: defaultdict[str, dict[str, None]] = defaultdict(dict)
         for episode_id in bank.episodes.ids():
             head = _decode(bank.episodes.line(episode_id) or b"{}")
-            if head.metadata.id:
-                self._ids[f"{head.source.format} {head.metadata.id}"][episode_id] = None
+            if name := head.metadata.get("id"):
+                self._ids[f"{head.source.get('format', '')} {name}"][episode_id] = None
 
     def add(self, arrival: Arrival) -> None:
         """Let the bank have one more; it counts once it is written."""

@@ -91,23 +91,15 @@ def give_outcome(bank: Bank, episode_id: str, *, success: bool | None) -> Trajec
     return give_outcomes(bank, [episode_id], success=success)[0]
 
 
-def give_outcomes(
-    bank: Bank, ids: Sequence[str], *, success: bool | None, expected: Overturned | None = None
-) -> list[Trajectory]:
+def give_outcomes(bank: Bank, ids: Sequence[str], *, success: bool | None) -> list[Trajectory]:
     """Give episodes a person's verdict in one commit, and return them with it.
 
     None says that the person cannot tell: that is kept, and another's verdict counts. An episode
     that waited without an outcome can be learnt from now on. One that was learnt as having ended
     otherwise waits again, and its nodes are marked until then.
 
-    Args:
-        bank: The bank.
-        ids: The episodes.
-        success: How they ended.
-        expected: The nodes that the person was shown (`overturned_by`); None asks for no check.
-
     Raises:
-        TrajectoryError: The bank does not have one of them, or other nodes would be marked.
+        TrajectoryError: The bank does not have one of them.
         BankCorruptError: What the bank has under an id is not that episode.
         BankFrozenError: The bank is frozen.
     """
@@ -118,12 +110,6 @@ def give_outcomes(
         known = [known_episode(bank, each) for each in ids]
         judged = [person_verdict(each, success=success) for each in known]
         found = overturned(bank, known, judged)
-        if expected is not None and found != expected:
-            raise TrajectoryError(
-                "the nodes learnt from these episodes changed since you were asked",
-                source=str(bank.path),
-                hint="reload and try again",
-            )
         judged = mark(batch, found, judged)
         changed = [new for old, new in zip(known, judged, strict=True) if new != old]
         for each in changed:
@@ -337,22 +323,18 @@ def withdraw(bank: Bank, batch: Batch, episode_ids: Sequence[str], *, edited: bo
     return stay
 
 
-def _living(tree: Tree, ids: Iterable[str]) -> list[int]:
-    return [row for row in written_by(tree, *ids) if not tree.dead[row]]
+_WRITTEN_BY = re.compile(rb'"trajectory":"([^"]+)"')
 
 
-def written_by(tree: Tree, *episode_ids: str) -> list[int]:
-    """Return the rows of the last lines of the nodes that episodes wrote, deleted ones included."""
+def _living(tree: Tree, episode_ids: Iterable[str]) -> list[int]:
+    """Return the rows of the living nodes that episodes wrote."""
     import numpy as np
 
-    snapshot, wanted = tree.snapshot, {each.encode() for each in episode_ids}
-    if not wanted:
-        return []
-    one = re.escape(episode_ids[0]) if len(wanted) == 1 else '[^"]+'  # many are not sought singly
-    named = re.compile(f'"trajectory":"({one})"'.encode())
-    offsets = [match.start() for match in named.finditer(snapshot.text) if match[1] in wanted]
-    if not offsets:
-        return []
+    snapshot, ids = tree.snapshot, set(episode_ids)
+    wanted = {each.encode() for each in ids}
+    named = _WRITTEN_BY.finditer(snapshot.text) if wanted else ()
+    offsets = [match.start() for match in named if match[1] in wanted]
     rows = snapshot.index["offset"].searchsorted(offsets, side="right") - 1
-    last = np.unique(snapshot.current[tree.birth[rows]]).tolist()
-    return [row for row in last if tree.node_at(row).origin.trajectory in episode_ids]
+    last = np.unique(snapshot.current[tree.birth[rows]])
+    living = last[~tree.dead[last]].tolist()
+    return [row for row in living if tree.node_at(row).origin.trajectory in ids]

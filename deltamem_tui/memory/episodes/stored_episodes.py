@@ -101,8 +101,7 @@ def nodes_by_episode(bank: Bank) -> Mapping[str, tuple[tuple[str, str], ...]]:
     return {episode_id: tuple(nodes) for episode_id, nodes in found.items()}
 
 
-_BATCH_EPISODES = 5000
-_BATCH_BYTES = 24_000_000
+_BATCH_EPISODES = 1000
 
 
 def copy_episodes(source: Bank, target: Bank) -> int:
@@ -118,13 +117,17 @@ def copy_episodes(source: Bank, target: Bank) -> int:
         BankCorruptError: An episode breaks the format.
         StorageError: The disk refused; what was committed before stays.
     """
-    count = 0
-    for ids, lines, shown in _batches(source):
+    ids, count = source.episodes.ids(), 0
+    for at in range(0, len(ids), _BATCH_EPISODES):
+        # Parsed, so that only episodes come along.
+        known = list(_read(source, ids[at : at + _BATCH_EPISODES]))
+        copied = [each.id for each in known]
+        lines = [(source.episodes.line(each) or b"") + b"\n" for each in copied]
         with target.writing() as changes:
-            changes.put_new_episodes(ids, lines)
-            put_uses(changes, target, shown)
-            changes.log("import", {"trajectories": ids})
-        count += len(ids)
+            changes.put_new_episodes(copied, lines)
+            put_uses(changes, target, known)
+            changes.log("import", {"trajectories": copied})
+        count += len(copied)
     if not count:
         raise UsageError(
             "the bank keeps no episodes",
@@ -132,22 +135,3 @@ def copy_episodes(source: Bank, target: Bank) -> int:
             hint="import the logs, or take the bank that learnt from them",
         )
     return count
-
-
-def _batches(source: Bank) -> Iterator[tuple[list[str], list[bytes], list[Trajectory]]]:
-    """Yield ids and lines of episodes, as many as one commit takes, and those with receipts."""
-    ids: list[str] = []
-    lines: list[bytes] = []
-    shown: list[Trajectory] = []
-    size = 0
-    for each in episodes(source):  # parsed, so that only episodes come along
-        line = (source.episodes.line(each.id) or b"") + b"\n"
-        ids.append(each.id)
-        lines.append(line)
-        shown += [each] if each.receipts else []
-        size += len(line)
-        if len(ids) >= _BATCH_EPISODES or size >= _BATCH_BYTES:
-            yield ids, lines, shown
-            ids, lines, shown, size = [], [], [], 0
-    if ids:
-        yield ids, lines, shown

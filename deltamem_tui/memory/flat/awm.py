@@ -14,7 +14,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
@@ -34,7 +33,7 @@ from deltamem_tui.memory.flat.definitions import (
     TASKS,
     WORKFLOWS,
 )
-from deltamem_tui.memory.flat.nearest import of_success, recalled
+from deltamem_tui.memory.flat.nearest import TaskQuestion, of_success, recalled
 from deltamem_tui.memory.kinds import resolve_kinds, task_kind
 from deltamem_tui.memory.method import skimmed
 from deltamem_tui.memory.plan import (
@@ -61,12 +60,6 @@ from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, counted
 from deltamem_tui.trajectory.model import Trajectory
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Vector = NDArray[np.float32]
-
 _LEAST, _LONGEST = 2, 30
 """Steps of a workflow."""
 _STEP = re.compile(r"\s*\d{1,4}[.)]\s+(\S.*)")
@@ -75,16 +68,19 @@ _STEP = re.compile(r"\s*\d{1,4}[.)]\s+(\S.*)")
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall all workflows of the task's kind."""
 
-    def of_kind(bank: Bank, collection: str, task: str, vector: Vector, _: int) -> CollectionRecall:
-        tree, kind, rule, score = bank.tree(collection), task_kind(domain, task), KIND, 1.0
+    def of_kind(bank: Bank, question: TaskQuestion) -> CollectionRecall:
+        tree, rule, score = bank.tree(WORKFLOWS), KIND, 1.0
+        kind = task_kind(domain, question.task)
         if not kind:
-            rule, near = NEAREST, ranked(tree, vector, weighting_of(bank), 0.0, 1)
+            rule, near = NEAREST, ranked(tree, question.vector, weighting_of(bank), 0.0, 1)
             kind = near[0][1].node.payload["group"] if near else ""
             score = near[0][1].score if near else 0.0
         nodes = _of_kind(tree, kind, embedder)
         candidates = tuple(Candidate(node, score, 0.0, score, rule) for node in nodes)
         chains, new = tuple((node,) for node in nodes), rule == KIND and not nodes
-        return CollectionRecall(collection, task, -1.0, candidates, chains, rule, new_kind=new)
+        return CollectionRecall(
+            WORKFLOWS, question.task, -1.0, candidates, chains, rule, new_kind=new
+        )
 
     def nearest_first(answer: CollectionRecall) -> Iterator[str]:
         group = answer.chain[0].payload["group"] if answer.chain else ""

@@ -99,7 +99,7 @@ MEMP = Method(
         ADJUST: PromptUse(PROCEDURES, OF_AN_EPISODE, ("diagnosis", "script"), label="failure"),
     },
     settings=MempNumbers,
-    **_functions("memp", "recall rank plan write_by_rules"),
+    **_functions("memp", "recall plan write_by_rules"),
 )
 
 # AWM: all nodes of a kind of task have the kind as their key.
@@ -205,7 +205,7 @@ REASONINGBANK = Method(
         CONTRAST: PromptUse(LESSONS, OF_AN_EPISODE | {TRIALS}, FIELDS, items=5),
     },
     settings=ReasoningBankSettings,
-    **_functions("reasoningbank", "recall rank plan write_by_rules"),
+    **_functions("reasoningbank", "recall plan write_by_rules"),
 )
 
 # Synapse: a success is kept as the dialogue that solved its task.
@@ -246,5 +246,5 @@ SYNAPSE = Method(
     ranking="the k nearest exemplars are recalled, as many as the budget holds",
     rules={NEAREST: "a score is the similarity of the tasks"},
     settings=SynapseNumbers,
-    **_functions("synapse", "recall rank plan"),
+    **_functions("synapse", "recall plan"),
 )

@@ -35,11 +35,11 @@ from deltamem_tui.memory.flat.definitions import (
     SCRIPT,
     MempNumbers,
 )
-from deltamem_tui.memory.flat.nearest import learnt, nearest, recalled
+from deltamem_tui.memory.flat.nearest import TaskQuestion, learnt, nearest, recalled
 from deltamem_tui.memory.plan import Change, Count, LearnResult, Plan, Revise, addition
 from deltamem_tui.memory.procedure import filled, numbered
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
-from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, by_use, cosines
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
@@ -70,7 +70,7 @@ _LABELS = {"script": "How", "trajectory": "What was done"}
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall the k records that fit best, by the bank's key."""
-    by_key = partial(_by_key, embedder=embedder, settings=query.settings)
+    by_key = partial(_by_key, embedder=embedder)
     return recalled(bank, query, embedder, PROCEDURES, by_key, _entries)
 
 
@@ -89,41 +89,24 @@ def _entries(domain: str, task: str, records: Sequence[Node]) -> list[str]:
     return entries
 
 
-def rank(
-    bank: Bank,
-    collection: str,
-    text: str,
-    vector: Vector,
-    count: int,
-    settings: Settings | None = None,
-) -> CollectionRecall:
-    """Return records by the similarity of their tasks, whatever the bank's key is."""
-    return _by_key(bank, collection, text, vector, count, settings)
-
-
-def _by_key(
-    bank: Bank,
-    collection: str,
-    task: str,
-    vector: Vector,
-    count: int,
-    settings: Settings | None = None,
-    embedder: Embedder | None = None,
-) -> CollectionRecall:
-    """Return records by the bank's key; by their tasks if there is no embedder for it."""
-    numbers, tree = of_bank(bank, MempNumbers, settings), bank.tree(collection)
-    rule, most = numbers.key if embedder else "query", max(numbers.k, count)
+def _by_key(bank: Bank, question: TaskQuestion, embedder: Embedder) -> CollectionRecall:
+    """Return records by the bank's key."""
+    numbers, tree = of_bank(bank, MempNumbers, question.settings), bank.tree(PROCEDURES)
+    rule, most = numbers.key, max(numbers.k, question.count)
     least = -1.0 if numbers.tau is None or rule == "random" else numbers.tau
     if rule == "random":
-        found = _by_chance(tree, task, most)
-    elif rule == "avefact" and embedder:
-        found = _by_facts(tree, task_facts(bank.manifest.domain, task), vector, embedder, most)
+        found = _by_chance(tree, question.task, most)
+    elif rule == "avefact":
+        facts = task_facts(bank.manifest.domain, question.task)
+        found = _by_facts(tree, facts, question.vector, embedder, most)
     else:
-        found = nearest(
-            bank, collection, vector, most, lambda tree: tree.depth > RECORD_DEPTH, "query"
-        )
+        found = nearest(bank, PROCEDURES, question, most, _facts_of, "query")
     chains = tuple((each.node,) for each in found[: numbers.k] if each.score >= least)
-    return CollectionRecall(collection, task, least, tuple(found), chains, rule)
+    return CollectionRecall(PROCEDURES, question.task, least, tuple(found), chains, rule)
+
+
+def _facts_of(tree: Tree) -> NDArray[np.bool_]:
+    return tree.depth > RECORD_DEPTH
 
 
 def _by_chance(tree: Tree, task: str, most: int) -> list[Candidate]:
@@ -218,7 +201,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 
 def _shown_to(bank: Bank, episode: Trajectory, embedder: Embedder) -> CollectionRecall:
     """Return the records that an episode was shown, best first; without a receipt, would be."""
-    task, tree = clean(episode.task).strip(), bank.tree(PROCEDURES)
+    tree = bank.tree(PROCEDURES)
     entries = [
         [each.node for each in receipt.entries if each.collection == PROCEDURES]
         for receipt in episode.receipts
@@ -226,11 +209,10 @@ def _shown_to(bank: Bank, episode: Trajectory, embedder: Embedder) -> Collection
         or any(each.collection == PROCEDURES for each in receipt.entries)
     ]
     if not entries:
-        vector = embedder.embed_queries([task])[0]
-        return _by_key(bank, PROCEDURES, task, vector, 1, embedder=embedder)
+        return _by_key(bank, TaskQuestion.of(episode.task, embedder), embedder)
     names = dict.fromkeys(name for each in entries for name in each)
     chains = tuple((tree.node(name),) for name in names if tree.find(name))
-    return CollectionRecall(PROCEDURES, task, -1.0, (), chains)
+    return CollectionRecall(PROCEDURES, clean(episode.task).strip(), -1.0, (), chains)
 
 
 _Done = tuple[Node | None, str, tuple[Call, ...], tuple[Change, ...]]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
+from deltamem_tui.memory.flat.definitions import NEAREST
 from deltamem_tui.memory.plan import Change, CollectionResult, LearnResult, Plan
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
+from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate, scan_by_use, weighting_of
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.memory.writers.extraction import Call
@@ -24,7 +27,32 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-Rank = Callable[[Bank, str, str, "Vector", int], CollectionRecall]
+
+@dataclass(frozen=True, slots=True)
+class TaskQuestion:
+    """A task that a memory is asked.
+
+    Attributes:
+        vector: The task, embedded. float32 [dimensions], of unit length.
+        count: The candidates that are wanted at least.
+        settings: Settings to try in place of the bank's.
+    """
+
+    task: str
+    vector: Vector
+    count: int = 1
+    settings: Settings | None = None
+
+    @classmethod
+    def of(
+        cls, task: str, embedder: Embedder, count: int = 1, settings: Settings | None = None
+    ) -> TaskQuestion:
+        """Return the question that a task is."""
+        task = clean(task).strip()
+        return cls(task, embedder.embed_queries([task])[0], count, settings)
+
+
+Rank = Callable[[Bank, TaskQuestion], CollectionRecall]
 Entries = Callable[[str, str, Sequence[Node]], list[str]]
 """How records stand in a prompt; takes the domain, the task and the records."""
 
@@ -32,26 +60,18 @@ Entries = Callable[[str, str, Sequence[Node]], list[str]]
 def nearest(
     bank: Bank,
     collection: str,
-    vector: Vector,
-    count: int,
+    question: TaskQuestion,
+    k: int,
     left_out: Callable[[Tree], NDArray[np.bool_]],
-    rule: str,
+    rule: str = NEAREST,
 ) -> list[Candidate]:
-    """Return the records whose keys are most similar, of equals the most useful first."""
+    """Return the k records whose keys are most similar, of equals the most useful first."""
     tree = bank.tree(collection)
     scan = scan_by_use(tree, weighting_of(bank), left_out)
     return [
         Candidate(tree.node_at(row), similarity, 0.0, score, rule)
-        for row, similarity, score in scan.best(vector, 0.0, count)
+        for row, similarity, score in scan.best(question.vector, 0.0, max(k, question.count))
     ]
-
-
-def answer_to(
-    bank: Bank, collection: str, task: str, embedder: Embedder, rank: Rank, count: int = 1
-) -> CollectionRecall | None:
-    """Return what a collection answers a task; None without a task."""
-    task = clean(task).strip()
-    return rank(bank, collection, task, embedder.embed_queries([task])[0], count) if task else None
 
 
 def recalled(
@@ -64,9 +84,12 @@ def recalled(
     sources: Callable[[CollectionRecall], Iterable[str]] = lambda _: (),
 ) -> RecallResult:
     """Recall from one collection; see `work_context.with_context` for the sources."""
-    answer = answer_to(bank, collection, query.task, embedder, rank, query.count)
+    task = clean(query.task).strip()
+    answer = None
+    if task:
+        answer = rank(bank, TaskQuestion.of(task, embedder, query.count, query.settings))
     found = {**dict.fromkeys(bank.trees), collection: answer}
-    told = partial(entries, bank.manifest.domain, clean(query.task).strip())
+    told = partial(entries, bank.manifest.domain, task)
     return with_context(bank, query, found, embedder, told, sources(answer) if answer else ())
 
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
@@ -38,16 +37,16 @@ from deltamem_tui.memory.flat.definitions import (
     TRIALS,
     ReasoningBankSettings,
 )
-from deltamem_tui.memory.flat.nearest import learnt, nearest, recalled
+from deltamem_tui.memory.flat.nearest import TaskQuestion, learnt, nearest, recalled
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import LearnResult, Plan, addition, credited, deletion, set_change
 from deltamem_tui.memory.procedure import filled, numbered
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
-from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, extraction_of
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean, condense, counted, listed, one_line, shortened
+from deltamem_tui.text import condense, counted, listed, one_line, shortened
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
@@ -59,29 +58,21 @@ _ANSWER_WORDS = 60
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall the lessons of the nearest entries."""
-    by_task = partial(rank, settings=query.settings)
-    return recalled(bank, query, embedder, LESSONS, by_task, _entries)
+    return recalled(bank, query, embedder, LESSONS, _ranked, _entries)
 
 
-def rank(
-    bank: Bank,
-    collection: str,
-    text: str,
-    vector: NDArray[np.float32],
-    count: int,
-    settings: Settings | None = None,
-) -> CollectionRecall:
-    """Return the lessons for a text, each with its entry as a chain; see `Method.rank`."""
-    tree, k = bank.tree(collection), of_bank(bank, ReasoningBankSettings, settings).k
+def _ranked(bank: Bank, question: TaskQuestion) -> CollectionRecall:
+    """Return the lessons for a task, each with its entry as a chain."""
+    tree, k = bank.tree(LESSONS), of_bank(bank, ReasoningBankSettings, question.settings).k
     lessons: list[list[Candidate]] = []
-    for entry in nearest(bank, collection, vector, max(k, count), _without_lessons, NEAREST):
+    for entry in nearest(bank, LESSONS, question, k, _without_lessons):
         of_entry = tree.children(entry.node.id)
         lessons.append([replace(entry, node=each) for each in of_entry])
     found = [each for of_entry in lessons for each in of_entry]
     told = sum(map(len, lessons[:k]))
     chains = tuple(tree.chain(each.node.id) for each in found[:told])
-    candidates = tuple(found[: max(count, told)])
-    return CollectionRecall(collection, text, -1.0, candidates, chains, NEAREST)
+    candidates = tuple(found[: max(question.count, told)])
+    return CollectionRecall(LESSONS, question.task, -1.0, candidates, chains, NEAREST)
 
 
 def _without_lessons(tree: Tree) -> NDArray[np.bool_]:
@@ -118,8 +109,8 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 
     Where trials of one task are compared, it takes the place of the entry that they had.
     """
-    tree, task, success = bank.tree(LESSONS), clean(episode.task).strip(), episode.outcome.success
-    found = rank(bank, LESSONS, task, embedder.embed_queries([task])[0], 1)
+    tree, question = bank.tree(LESSONS), TaskQuestion.of(episode.task, embedder)
+    task, success, found = question.task, episode.outcome.success, _ranked(bank, question)
     changes = credited(found, success=bool(success))
     before, trials = _earlier_trials(bank, episode, task, embedder)
     purpose = CONTRAST if trials else SUCCESS if success else FAILURE

@@ -8,9 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import partial
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
@@ -18,18 +16,14 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import is_thought
 from deltamem_tui.memory.flat.definitions import EXEMPLARS, NEAREST, SynapseNumbers
-from deltamem_tui.memory.flat.nearest import learnt, nearest, of_success, recalled
+from deltamem_tui.memory.flat.nearest import TaskQuestion, learnt, nearest, of_success, recalled
 from deltamem_tui.memory.method import skimmed
 from deltamem_tui.memory.plan import LearnResult, Plan, addition, credited
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
-from deltamem_tui.memory.settings import Settings, of_bank
+from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean, condense, count_tokens, one_line
+from deltamem_tui.text import condense, count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
 
 _MOST_WORDS = 60
 _MOST_PARTS = 200
@@ -39,8 +33,7 @@ _SMALL = frozenset(("to", "in", "on", "into", "from", "with", "and", "the", "a",
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall the nearest exemplars, as dialogues, best first."""
-    by_task = partial(rank, settings=query.settings)
-    return recalled(bank, query, embedder, EXEMPLARS, by_task, _entries)
+    return recalled(bank, query, embedder, EXEMPLARS, _ranked, _entries)
 
 
 def _entries(_domain: str, _task: str, exemplars: Sequence[Node]) -> list[str]:
@@ -50,22 +43,15 @@ def _entries(_domain: str, _task: str, exemplars: Sequence[Node]) -> list[str]:
     ]
 
 
-def rank(
-    bank: Bank,
-    collection: str,
-    text: str,
-    vector: NDArray[np.float32],
-    count: int,
-    settings: Settings | None = None,
-) -> CollectionRecall:
-    """Return the nearest exemplars, as many as the budget holds; see `Method.rank`."""
-    numbers = of_bank(bank, SynapseNumbers, settings)
-    most, budget = max(numbers.k, count), numbers.budget
-    found = nearest(bank, collection, vector, most, lambda tree: tree.failure, NEAREST)
+def _ranked(bank: Bank, question: TaskQuestion) -> CollectionRecall:
+    """Return the nearest exemplars, as many as the budget holds."""
+    numbers = of_bank(bank, SynapseNumbers, question.settings)
+    budget = numbers.budget
+    found = nearest(bank, EXEMPLARS, question, numbers.k, lambda tree: tree.failure)
     sizes = accumulate(count_tokens(each.node.text) for each in found[: numbers.k])
     kept = sum(budget is None or size <= budget for size in sizes)
     chains = tuple((each.node,) for each in found[:kept])
-    return CollectionRecall(collection, text, -1.0, tuple(found), chains, NEAREST)
+    return CollectionRecall(EXEMPLARS, question.task, -1.0, tuple(found), chains, NEAREST)
 
 
 def plan(
@@ -75,11 +61,11 @@ def plan(
     embedder: Embedder,
 ) -> Plan[LearnResult]:
     """Credit what the episode would be shown; append it if it succeeded."""
-    task = clean(episode.task).strip()
-    found = rank(bank, EXEMPLARS, task, embedder.embed_queries([task])[0], 1)
+    question = TaskQuestion.of(episode.task, embedder)
+    found = _ranked(bank, question)
     changes = credited(found, success=bool(episode.outcome.success))
     node, reason = of_success(
-        EXEMPLARS, episode, lambda: {"task": task, "dialogue": dialogue_of(episode)}
+        EXEMPLARS, episode, lambda: {"task": question.task, "dialogue": dialogue_of(episode)}
     )
     if node:
         changes.insert(0, addition(bank.tree(EXEMPLARS), node, embedder))

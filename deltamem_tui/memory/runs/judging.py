@@ -17,7 +17,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError, ExtractionError, TrajectoryError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.outcomes import known_episode, verdicts_on, with_verdict
-from deltamem_tui.memory.episodes.stored_episodes import episode, episodes, put_episode, waiting
+from deltamem_tui.memory.episodes.stored_episodes import episode, put_episode, waiting
 from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, usage_facts
@@ -26,7 +26,7 @@ from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.model import Judge, Judgement
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import Trajectory
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +35,6 @@ class JudgedEpisode:
 
     trajectory: Trajectory
     call: Call
-
-    @property
-    def word(self) -> Outcome:
-        """The judge's verdict, which counts only where log and person say nothing."""
-        return next(each for each in verdicts_on(self.trajectory) if each.source == "judge")
 
 
 @dataclass(slots=True)
@@ -70,15 +65,6 @@ def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
     return list(islice((each.id for each in waiting(bank) if not each.outcome.known), limit))
 
 
-def without_judgement(bank: Bank, limit: int | None = None) -> list[str]:
-    """Return the ids of the first episodes without a judge's verdict, in order of import."""
-    return list(islice((each.id for each in episodes(bank) if not _is_judged(each)), limit))
-
-
-def _is_judged(found: Trajectory) -> bool:
-    return any(each.source == "judge" for each in verdicts_on(found))
-
-
 def estimate_judging(
     bank: Bank, judge: Judge, ids: Sequence[str], advance: Callable[[], object] = lambda: None
 ) -> JudgingReport:
@@ -97,17 +83,15 @@ def judge_episodes(
     ids: Sequence[str],
     *,
     concurrency: int = 1,
-    beside: bool = False,
     advance: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
     grace: float = GRACE,
 ) -> JudgingReport:
     """Judge episodes and keep each outcome, one commit each; `advance` follows each one.
 
-    An episode whose outcome is known otherwise is refused, unless the judge's verdict is to be
-    kept `beside` it. What is wrong with one episode stops none of the others; what would be wrong
-    with all of them, like a refused key, comes last among the errors. When the work is to stop,
-    answers that are under way are waited for up to `grace` seconds: the cache keeps them.
+    What is wrong with one episode stops none of the others; what would be wrong with all of them,
+    like a refused key, comes last among the errors. When the work is to stop, answers that are
+    under way are waited for up to `grace` seconds: the cache keeps them.
 
     Raises:
         BankFrozenError: The bank is frozen; nothing was asked.
@@ -126,7 +110,7 @@ def judge_episodes(
         for each in asking.turns(ids, lambda episode_id: [question(episode_id)]):
             try:
                 judgement = asking.answer(*question(each))
-                judged = take_judgement(bank, each, judgement, beside=beside)
+                judged = take_judgement(bank, each, judgement)
                 report.judged.append(JudgedEpisode(judged, judgement.call))
             except (ExtractionError, TrajectoryError) as error:
                 if isinstance(error, FailedCallError):
@@ -152,12 +136,8 @@ def judge_episodes(
     return report
 
 
-def take_judgement(
-    bank: Bank, episode_id: str, judgement: Judgement, *, beside: bool = False
-) -> Trajectory:
+def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:
     """Keep a judge's outcome of an episode that has none; returns the episode with it.
-
-    It may have one if the judge's is to be kept `beside` it.
 
     Raises:
         TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
@@ -172,12 +152,12 @@ def take_judgement(
             f"already has an outcome ({known.outcome.source}); judges only fill missing ones",
             source=episode_id,
         )
-        if _is_judged(known):
+        if any(each.source == "judge" for each in verdicts_on(known)):
             raise by_now
         judged = with_verdict(known, judgement.outcome)
         put_episode(batch, bank, judged)
         batch.log("judge", _detail(episode_id, judgement.outcome.success, judgement.call))
-    if judged.outcome != judgement.outcome and not beside:
+    if judged.outcome != judgement.outcome:
         raise by_now
     return judged
 
@@ -188,7 +168,7 @@ def _detail(episode_id: str, success: bool | None, call: Call) -> dict[str, Any]
 
 def view_judging(found: JudgingReport, bank: str) -> ReportView:
     """Show what judging came to, or would take."""
-    words = [each.word for each in found.judged]
+    words = [each.trajectory.outcome for each in found.judged]
     successes = sum(word.success is True for word in words)
     record: dict[str, Any] = {
         "judged": len(words),

@@ -88,7 +88,7 @@ def plan_verdict(
     end = _ENDS[success][many]
 
     def give(_: Progress) -> BankChange:
-        give_outcomes(Bank.open(path), ids, success=success, expected=found)
+        give_outcomes(Bank.open(path), ids, success=success)
         marked = f"; {found.text}" if found else ""
         said = f"{whose} are {end} now" if many else f"{whose}: {end} now"
         return BankChange(path, said + marked + then)
@@ -183,7 +183,7 @@ def judge_by_model(
 def _judged(found: JudgingReport) -> str:
     from deltamem_tui.memory.reports.view import cost_text
 
-    successes = sum(each.word.success is True for each in found.judged)
+    successes = sum(each.trajectory.outcome.success is True for each in found.judged)
     text = (
         f"judged {counted(len(found.judged), 'episode')} for {cost_text(found.usage)}: "
         f"{counted(successes, 'success', 'successes')}, "

@@ -10,7 +10,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode
-from deltamem_tui.memory.review import ReviewItem, node_titles, review_of, verdict_text, why
+from deltamem_tui.memory.review import ReviewItem, review_queue, verdict_text
 from deltamem_tui.memory.views.filters import EPISODE_ORDERS, EpisodeOrder, EpisodeTable, Filter
 from deltamem_tui.memory.views.history import history
 from deltamem_tui.text import counted, one_line
@@ -58,7 +58,7 @@ class EpisodeBook:
         numbers = self._table.chosen(arrangement.wanted, usual, stopped)
         book.ids = [self._table.episode_ids[number] for number in numbers]
         if order == "doubtful":
-            book.doubts = {each.episode: each for each in review_of(self.bank).items}
+            book.doubts = {each.episode: each for each in review_queue(self.bank)}
             places = {name: place for place, name in enumerate(book.doubts)}
             book.ids.sort(key=lambda each: places.get(each, len(places)))
         return book
@@ -83,8 +83,7 @@ class EpisodeBook:
         """Return why an episode needs a verdict, if that was asked for."""
         if (item := self.doubts.get(self.ids[number])) is None:
             return []
-        reasons = "\n".join((why(item), *node_titles(self.bank, item)))
-        return [Section("Why it is doubtful", reasons, warning=True)]
+        return [Section("Why it is doubtful", item.why, warning=True)]
 
     def state(self, number: int) -> str:
         """Return what became of an episode, in a word or two."""
@@ -95,7 +94,7 @@ class EpisodeBook:
     def why_doubtful(self, number: int) -> str:
         """Return why an episode needs a verdict; empty if that was not asked for."""
         item = self.doubts.get(self.ids[number])
-        return why(item) if item else ""
+        return item.why if item else ""
 
 
 def episode_sections(

@@ -9,7 +9,6 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory import engine
 from deltamem_tui.memory.cdmem.definition import (
     ENVIRONMENTS,
     TASK_INSIGHTS,
@@ -92,4 +91,3 @@ def test_each_prompt_is_asked_and_its_answer_kept(
     assert [shown.find(each) for each in order] == sorted(shown.find(each) for each in order)
     assert min(map(shown.find, order)) > 0
     assert len([text for text in texts(bank, ENVIRONMENTS) if text == "sinkbasin: cleans"]) == 3
-    assert engine.due(bank) == []

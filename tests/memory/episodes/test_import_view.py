@@ -6,13 +6,11 @@ from collections.abc import Iterable
 from itertools import product
 
 import pytest
-from msgspec.structs import replace
 
 from deltamem_tui.memory.episodes import import_report
 from deltamem_tui.memory.episodes.import_report import Arrival, EpisodeImport, ImportReport
 from deltamem_tui.memory.episodes.import_view import view_import
-from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.native import to_line
+from deltamem_tui.trajectory.model import LogSource, Outcome
 
 SOLVED = Outcome(True, None, "stated")
 
@@ -23,26 +21,6 @@ def report(outcomes: Iterable[Outcome], domains: Iterable[str] = ("alfworld",)) 
         arrival = Arrival("0" * 16, b"", "heat it", 3, outcome, LogSource("log.jsonl"), domain)
         found.add(EpisodeImport(arrival, "imported", outcome))
     return found
-
-
-def test_what_was_understood_is_shown() -> None:
-    found = report([Outcome()] * 7)
-    step = Step("look", "You see\na mug.", "Where?")
-    for name in ("codex", "codex", "react"):
-        episode = Trajectory(f"heat\nit by {name}", "a kitchen", (step, Step("take mug")))
-        source = LogSource("log.jsonl", "line 2", name)
-        line = to_line(replace(episode, source=source))
-        arrival = Arrival("1" * 16, line, episode.task, 2, Outcome(), source)
-        found.add(EpisodeImport(arrival, "imported", Outcome()))
-    samples = view_import(found).sections
-    assert [sample.title for sample in samples] == [
-        f"An episode read as {name} (log.jsonl, line 2)" for name in ("codex", "react")
-    ]
-    assert samples[0].lines == [
-        "task: heat it by codex",
-        "scene: a kitchen",
-        "step 1 of 2: (Where?) look → You see a mug.",
-    ]
 
 
 def test_a_dry_run_says_what_it_would_do() -> None:
