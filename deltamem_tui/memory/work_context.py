@@ -116,7 +116,7 @@ def recall_tasks(
     if len(tree.rows) > _NEAREST + _YOUNGEST:
         nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
         pool = sorted({*nearest, *tree.rows[-_YOUNGEST:].tolist()})
-    known = dict(_lessons_at(tree, pool))
+    known = _once(dict(_lessons_at(tree, pool)))
     rows = np.array(list(known), dtype=np.intp)
     similarities = (tree.embeddings[rows] @ vector).astype(np.float64).tolist()
     told = advice.advice(Experience(asked, list(known.values()), similarities), room)
@@ -147,7 +147,21 @@ def _lesson(node: Node) -> Lesson | None:
     lines = (line.strip() for line in text.splitlines())
     # What a person wrote has no facts: all of it is a way.
     facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
-    return Lesson(node.id, task, tuple(facts), node.label == "success", is_worded(text))
+    solved, episodes = node.label == "success", tuple(node.origin.episodes)
+    return Lesson(node.id, task, tuple(facts), solved, is_worded(text), episodes)
+
+
+def _once(lessons: Mapping[int, Lesson]) -> dict[int, Lesson]:
+    """Leave out what two banks learnt of the same episodes before they were merged.
+
+    What a person or a model put into words stays.
+    """
+    kept: dict[tuple[str, ...], int] = {}
+    for row, lesson in lessons.items():
+        source = lesson.episodes or (lesson.key,)
+        if source not in kept or (lesson.worded and not lessons[kept[source]].worded):
+            kept[source] = row
+    return {row: lessons[row] for row in kept.values()}
 
 
 def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:

@@ -196,6 +196,11 @@ class _Writer:
             names = {old: new for old, new in names.items() if not old.isalpha()}
         return [one_line(_adapted(step, names), _STEP) for step in did]
 
+    def renames(self, lesson: Lesson, steps: Sequence[str]) -> bool:
+        """Return whether a way names something that its own episode did not."""
+        did = [one_line(fact.value, _STEP) for fact in lesson.facts if fact.kind == "did"]
+        return did != [*steps]
+
     def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and failed attempts.
 
@@ -231,7 +236,8 @@ class _Writer:
             if not steps or steps[-1] in told:
                 continue
             how = "Solved" if lesson.solved else "Tried, not solved:"
-            title = f"{how} “{one_line(lesson.task, _TITLE)}”:"
+            others = " with the names of this task" if self.renames(lesson, steps) else ""
+            title = f"{how} “{one_line(lesson.task, _TITLE)}”{others}:"
             while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > room - len(title):
                 del steps[0]
             own = [f"{title} {steps[0]}"]
@@ -282,6 +288,10 @@ class _Writer:
         }
         paths = [each.value for each in files if each.value not in passing and each.value[0] != "/"]
         match = _matches(e.task, paths)
+        if not self.near and len(e.lessons) <= _FEW:  # a few tasks, none near, are no habit
+            share = {each.value: each.base for each in files}
+            match = {p: m for p, m in match.items() if m > _CUT or share[p] >= _HABIT}
+            paths = [*match]
         none = Counted("", 0.0, 0.0, 0)
         first: dict[str, float] = {}
         later: dict[str, float] = {}

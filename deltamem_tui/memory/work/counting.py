@@ -33,6 +33,7 @@ class Lesson:
         facts: What was found in it.
         solved: Whether it succeeded.
         worded: Whether a person or a model put it into words.
+        episodes: What it was learnt from.
     """
 
     key: str
@@ -40,6 +41,7 @@ class Lesson:
     facts: tuple[WorkFact, ...]
     solved: bool
     worded: bool = False
+    episodes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

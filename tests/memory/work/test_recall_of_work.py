@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from deltamem_tui import Outcome, Step, Trajectory, create_bank, editing, learn, recall
+from deltamem_tui import Outcome, Step, Trajectory, create_bank, editing, learn, open_bank, recall
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
+from deltamem_tui.memory.transfer.merging import merge
 from deltamem_tui.memory.work.facts import facts_of
 from deltamem_tui.memory.work.texts import as_text, from_text
 from deltamem_tui.memory.work_context import mended
@@ -49,6 +50,7 @@ def test_the_next_release_is_deployed_like_the_last_ones(tmp_path: Path) -> None
     told = recall(bank, "Deploy release 2.7 of the shop to production").context
     assert "kubectl set image deployment/shop shop=registry/shop:2.7" in told
     assert "git checkout v2.7" in told
+    assert "with the names of this task" in told
     assert "3 near this one" in told
 
 
@@ -376,3 +378,24 @@ def test_two_things_done_alike_are_two(tmp_path: Path) -> None:
     told = recall(bank, "Put two spoons on tray 3 of room d").context
     assert "put spoon 1" in told
     assert "put spoon 2" in told
+
+
+def test_an_episode_that_two_banks_learnt_speaks_once(tmp_path: Path) -> None:
+    episodes = [deploy("2.4"), deploy("2.5"), deploy("2.6")]
+    one, other = bank_of(tmp_path / "one", episodes), bank_of(tmp_path / "other", episodes[::-1])
+    merge([one, other], tmp_path / "both")
+    told = recall(open_bank(tmp_path / "both"), "Deploy release 2.7 of the shop to production")
+    assert "Evidence: 3 past tasks" in told.context
+
+
+def test_files_of_a_few_other_tasks_are_not_named(tmp_path: Path) -> None:
+    def edited(task: str, path: str) -> Trajectory:
+        return episode(task, [(f"sed -i 's/a/b/' {path}", ""), ("make test", "ok")])
+
+    shop = [edited(f"Round the total of invoice {n}", f"shop/total_{n}.py") for n in range(3)]
+    blog = [edited(f"Publish the post about gardening {n}", f"blog/post_{n}.md") for n in range(3)]
+    bank = bank_of(tmp_path, [*shop, *blog])
+    told = recall(bank, "Configure telemetry sampling for the queue worker").context
+    assert "make test" in told
+    assert "total_" not in told
+    assert "post_" not in told
