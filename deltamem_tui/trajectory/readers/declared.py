@@ -33,7 +33,7 @@ from deltamem_tui.trajectory.outcomes import (
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, counted_once, episode_in
 from deltamem_tui.trajectory.readers.coding import call_arguments
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, NothingAskedError, are_left_out
 from deltamem_tui.trajectory.readers.messages import add_messages, speaker
 from deltamem_tui.trajectory.readers.reader import (
     Part,
@@ -98,6 +98,8 @@ class Declaration(Struct, forbid_unknown_fields=True):
     own: str = ""
     gather: bool = False
     follows: str = ""
+    begins: str = ""
+    foreign: str = ""
     calls: bool = False
     records: str = ""
     task: str = ""
@@ -151,6 +153,12 @@ class _Format:
         with suppress(RecordError):
             return self.find("own", value) not in (None, False, "", [], {})
         return False
+
+    def foreign(self, value: object) -> list[object]:
+        """Return what of a value, a list of records or a record of a list, is not taken."""
+        with suppress(RecordError):
+            return as_list(self.find("foreign", value))
+        return []
 
     def gathers(self, preview: Preview) -> bool:
         """Return True if the records of a log are one value, a list: as declared, or by `own`."""
@@ -225,7 +233,7 @@ def _sureness(form: _Format, preview: Preview) -> float:
     if "own" not in form.searches:
         return _UNSURE * share(preview, lambda value: _is_read(form, value))
     if not form.declared.gather and form.gathers(preview):
-        return _SURE
+        return _SURE * (1 - len(form.foreign([*preview.records])) / len(preview.records))
     return _SURE * share(preview, form.is_own)
 
 
@@ -283,11 +291,11 @@ def _call(form: _Format, item: Record | RecordError) -> ChatRecord | RecordError
 
 
 def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
-    """Yield the episode of all records of a log, which are one value: a list."""
+    """Yield the episodes of a log whose records are one value, a list, or one for each session."""
     declared = form.declared
     is_checked = declared.gather and "own" in form.searches
-    values: list[object] = []
-    first = ""
+    sessions: dict[str, tuple[str, list[object]]] = {}
+    name = ""
     for record in records:
         # Where lines are changes, or answers do not name their calls, a gap ends the episode.
         if records.gaps and (not declared.messages or "replayed(" in declared.messages):
@@ -296,18 +304,22 @@ def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
         if is_checked and not form.is_own(record.value):
             yield located(stray("not a record of this format"), "", record.position)
             continue
-        first = first or record.position
+        if begun := form.find("begins", record.value):
+            name = record.position if begun is True else as_text(begun)
         several = as_list(form.find("records", record.value)) if declared.gather else []
+        _, values = sessions.setdefault(name, (record.position, []))
         values += several or [record.value]
 
-    def parse(conversation: Conversation) -> Trajectory:
+    def parse(conversation: Conversation, values: list[object]) -> Trajectory:
         conversation.has_gaps = records.gaps > 0
+        if len(sessions) > 1 and not form.find("messages", values):
+            raise NothingAskedError(f"{are_left_out('line', len(values))}: of no session")
         taken = _taken(form, values) if declared.follows else values
         conversation.pass_over("message", WENT_BACK, len(values) - len(taken))
         return _episode(conversation, form=form, record=taken)
 
-    if first:
-        yield from conversation_readings(first, parse)
+    for first, values in sessions.values():
+        yield from conversation_readings(first, parse, values)
 
 
 def _parts(form: _Format, value: object, name: str = "") -> Iterator[Part]:
@@ -330,6 +342,11 @@ def _parts(form: _Format, value: object, name: str = "") -> Iterator[Part]:
 
 def _episode(conversation: Conversation, *, form: _Format, record: object) -> Trajectory:
     environment = form.text("environment", record).strip()
+    what = "line" if isinstance(record, list) else "event"
+    for each in form.foreign(record):
+        kind = as_text(as_mapping(each).get("type") or as_mapping(each).get("kind"))
+        why = f"of the unknown kind {quoted(kind, 40)}" if kind else "of no kind"
+        conversation.pass_over(what, why)
     if "messages" in form.searches:
         trajectory = _of_messages(conversation, form, record, environment)
     else:
