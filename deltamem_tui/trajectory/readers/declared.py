@@ -259,7 +259,7 @@ def _read(form: _Format, log: Log) -> Iterator[Reading]:
         yield from each_part(lambda value: _parts(form, value, name))(log)
 
 
-def _taken(form: _Format, values: list[object]) -> list[object]:
+def _taken(form: _Format, values: list[object], conversation: Conversation) -> list[object]:
     """Return the records without the messages that were left by going back."""
     branches, messages = Branches(), dict[str, SessionMessage]()
     named: list[tuple[str, object]] = []
@@ -273,7 +273,9 @@ def _taken(form: _Format, values: list[object]) -> list[object]:
         if message:
             messages.setdefault(key, SessionMessage(name, message))
     left = set(messages) - {each.name for each in branches.taken([*messages.values()])}
-    return [value for key, value in named if key not in left or key.startswith("#")]
+    taken = [value for key, value in named if key not in left or key.startswith("#")]
+    conversation.pass_over("message", WENT_BACK, len(named) - len(taken))
+    return taken
 
 
 def _call(form: _Format, item: Record | RecordError) -> ChatRecord | RecordError:
@@ -314,8 +316,7 @@ def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
         conversation.has_gaps = records.gaps > 0
         if len(sessions) > 1 and not form.find("messages", values):
             raise NothingAskedError(f"{are_left_out('line', len(values))}: of no session")
-        taken = _taken(form, values) if declared.follows else values
-        conversation.pass_over("message", WENT_BACK, len(values) - len(taken))
+        taken = _taken(form, values, conversation) if declared.follows else values
         return _episode(conversation, form=form, record=taken)
 
     for first, values in sessions.values():
@@ -447,7 +448,8 @@ def _outcome(form: _Format, record: object) -> Outcome:
         source = next((each for each in OUTCOME_SOURCES if each == named), outcome.source)
         return structs.replace(outcome, source=source, reason=form.text("outcome.reason", record))
     given = {names[0]: flag, names[1]: points}
-    return explained(outcome, given, given)
+    outcome = explained(outcome, given, given)
+    return outcome if outcome.reason else Outcome(reason=form.text("fault", record))
 
 
 def _scored(form: _Format, record: object) -> Outcome:

@@ -106,7 +106,7 @@ def _flat(outer: object, key: str) -> list[object]:
     for each in map(as_mapping, as_list(outer)):
         fields = {name: value for name, value in each.items() if name != key}
         inner = [as_mapping(item) for item in as_list(each.get(key))]
-        found += [{**fields, **item} for item in inner] or [each]
+        found += [{**fields, "index": at, **item} for at, item in enumerate(inner)] or [each]
     return found
 
 
@@ -182,6 +182,13 @@ def _between(text: object, begin: str, end: str) -> str:
     return (told.partition(end)[0] if end else told).strip()
 
 
+def _fenced(text: object, languages: list[str]) -> Json | None:
+    """Return the code of the first fence in one of some languages, and the text before it."""
+    told, names = as_text(text), "|".join(map(re.escape, languages))
+    found = re.search(rf"```(?:{names})[ \t]*\n(.*?)\n?```", told, re.DOTALL)
+    return {"before": told[: found.start()], "code": found[1].strip()} if found else None
+
+
 def _exit_code(found: re.Match[str]) -> str:
     return f"\n(exit code {found[1]})" if found[1] != "0" else ""
 
@@ -221,6 +228,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "entries": _entries,
     "every": _every,
     "facts": _facts,
+    "fenced": _fenced,
     "first": _first,
     "flat": _flat,
     "parsed": lambda text: as_object(unfolded(text)),
