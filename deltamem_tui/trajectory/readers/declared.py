@@ -33,7 +33,11 @@ from deltamem_tui.trajectory.outcomes import (
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, counted_once, episode_in
 from deltamem_tui.trajectory.readers.coding import call_arguments
-from deltamem_tui.trajectory.readers.conversation import Conversation, NothingAskedError, are_left_out
+from deltamem_tui.trajectory.readers.conversation import (
+    Conversation,
+    NothingAskedError,
+    are_left_out,
+)
 from deltamem_tui.trajectory.readers.messages import add_messages, speaker
 from deltamem_tui.trajectory.readers.reader import (
     Part,
