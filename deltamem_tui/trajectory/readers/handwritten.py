@@ -217,7 +217,23 @@ def _read_transcript(log: Log) -> Iterator[Reading]:
         yield RecordError("no turns of a user and an assistant in it", source=log.name)
         return
     # Another task begins a session of its own only where the text says that it is one.
-    yield from conversation_readings(turns[0][1], events_episode, [event for event, _ in turns])
+    events = [*_with_commands(event for event, _ in turns)]
+    yield from conversation_readings(turns[0][1], events_episode, events)
+
+
+def _with_commands(events: Iterable[Event]) -> Iterator[Event]:
+    """Yield events, with a command that opens what a tool says as an action of its own."""
+    before = ""
+    for kind, row in events:
+        text = as_text(row.get("text"))
+        shown, _, rest = text.partition("\n")
+        command = shown.removeprefix("$ ").strip()
+        is_said = before.endswith((f"\n{command}", f"\n{command}\n```"))
+        if kind == "tool" and shown.startswith("$ ") and not is_said:
+            yield "action", {"action": command}
+            row = {"text": rest}
+        yield kind, row
+        before = f"\n{text}"
 
 
 # The log of a search tells its prompt anew at each node: nothing says which of it was done.
