@@ -231,8 +231,9 @@ def _with_commands(events: Iterable[Event]) -> Iterator[Event]:
         is_said = before.endswith((f"\n{command}", f"\n{command}\n```"))
         if kind == "tool" and shown.startswith("$ ") and not is_said:
             yield "action", {"action": command}
-            row = {"text": rest}
-        yield kind, row
+            yield kind, {"text": rest}
+        else:
+            yield kind, row
         before = f"\n{text}"
 
 
