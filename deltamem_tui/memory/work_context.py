@@ -206,13 +206,18 @@ def composed(
         return ""
     said, left = "\n".join(lines), room - sum(len(line) + 1 for line in lines)
     found = [line for text in known for line in text.splitlines() if line.startswith(_TRAP)]
-    traps = {line.partition(" ⇒ ")[0]: line for line in found}.values()
-    near = [trap for trap in traps if (trap.removeprefix(_TRAP).split() or ["\n\n"])[0] in said]
-    for trap in near[:_TRAPS]:
+    traps = {line.removeprefix(_TRAP).partition(" ⇒ ")[0]: line for line in found}
+    near = [trap for what, trap in traps.items() if (what.split() or ["\n\n"])[0] in said]
+    for trap in [each for each in near if not _is_said(each, said)][:_TRAPS]:
         if len(trap) + 1 < left:
             lines = [*lines[:-1], trap, lines[-1]]
             left -= len(trap) + 1
     return compose(bank.manifest.domain, [fenced("\n".join(lines))], folders)
+
+
+def _is_said(trap: str, said: str) -> bool:
+    """Return whether a text says of a trap already what goes wrong."""
+    return trap.removeprefix(_TRAP).partition(" ⇒ ")[0] in said
 
 
 def room_for_lines(bank: Bank, budget: int, folders: Sequence[Path] | None) -> int:

@@ -288,9 +288,10 @@ class _Writer:
         }
         paths = [each.value for each in files if each.value not in passing and each.value[0] != "/"]
         match = _matches(e.task, paths)
-        if not self.near and len(e.lessons) <= _FEW:  # a few tasks, none near, are no habit
-            share = {each.value: each.base for each in files}
-            match = {p: m for p, m in match.items() if m > _CUT or share[p] >= _HABIT}
+        if len(e.lessons) <= _FEW:  # what a few other tasks touched is no habit
+            known = {each.value for each in files if each.base >= _HABIT}
+            known |= {value for row in self.near for _, value in e.facts[row]}
+            match = {path: said for path, said in match.items() if said > _CUT or path in known}
             paths = [*match]
         none = Counted("", 0.0, 0.0, 0)
         first: dict[str, float] = {}

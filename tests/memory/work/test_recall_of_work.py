@@ -399,3 +399,14 @@ def test_files_of_a_few_other_tasks_are_not_named(tmp_path: Path) -> None:
     assert "make test" in told
     assert "total_" not in told
     assert "post_" not in told
+    near = recall(bank, "Publish the post about gardening 7").context
+    assert "post_1" in near
+    assert "total_" not in near
+
+
+def test_a_trap_is_told_once(tmp_path: Path) -> None:
+    steps = [("mail send --all", "error: quota exceeded"), ("mail send --batch 50", "sent")]
+    scene = "Mail server. Sends by the batch, and has a quota by the hour."
+    bank = bank_of(tmp_path, [episode(f"Send letter {n}", steps, environment=scene) for n in "abc"])
+    told = recall(bank, "Send letter d", scene).context
+    assert told.count("quota exceeded") == 1 + told.count("1. mail send --all → error")
