@@ -9,8 +9,8 @@ goes is the way back: earlier revisions, and the decisions that the journal held
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.batch import Batch, pieces
-from deltamem_tui.bank.journal import Cells, Commit, Extent
+from deltamem_tui.bank.batch import pieces
+from deltamem_tui.bank.journal import Cells, Extent
 from deltamem_tui.bank.node import to_line
 from deltamem_tui.bank.table import Lines, NpyFile, Rows, TableSnapshot, first_rows, last_rows
 from deltamem_tui.bank.tree import NO_PARENT, Tree, displaced_rows
@@ -29,26 +29,17 @@ _PIECE_ROWS = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Compaction:
-    """A bank's compaction, planned.
+    """The result of a compaction; nothing is saved if there was nothing to save.
 
     Attributes:
-        done: Whether it was done; not if it would save nothing, or was only planned.
-        bytes_saved: Bytes that are gone from all files together; 0 if it is not worth doing.
+        bytes_saved: Bytes that are gone from all files together.
         rows_saved: Lines that are gone from the line files, the journal's not counted.
-        folded: What the journal's lines come to, as the new journal states it.
+        commits: How many commits the journal's one line stands for.
     """
 
-    done: bool
-    bytes_saved: int
-    rows_saved: int
-    folded: Mapping[str, Any]
-
-
-def planned(bank: Bank) -> Compaction:
-    """Say what compaction would save. Nothing is written."""
-    bank.refresh()
-    tables = [_CompactTable(each) for each in bank.snapshots.values()]
-    return _described(bank, tables, Batch(bank.tail, bank.snapshots))
+    bytes_saved: int = 0
+    rows_saved: int = 0
+    commits: int = 0
 
 
 def compact(bank: Bank) -> Compaction:
@@ -63,31 +54,24 @@ def compact(bank: Bank) -> Compaction:
         BankError: What it counts does not fit one line of the journal; nothing is written.
     """
     with bank.writing() as batch:
+        history, length = bank.journal, bank.tail.length if bank.tail else 0
+        commits = sum(1 for _ in history.commits()) if history.exists else 0
         tables = [_CompactTable(each) for each in bank.snapshots.values()]
-        found = _described(bank, tables, batch)
-        if not found.bytes_saved:
+        if not any(each.changed for each in tables) and commits < 2:
+            return Compaction()
+        batch.log("compact", {"commits": commits})
+        for table in tables:
+            batch.compact(table.name, table.extent, table.cells)
+        # Looked at before any file is written: not if all it could do is to word lines anew.
+        line = batch.stated([name for table in tables for name in table.names()]).line()
+        saved = sum(each.bytes_saved for each in tables) + length - len(line)
+        if saved <= 0:
             batch.log("")
-            return found
+            return Compaction()
         for table in tables:
             for name in table.names():
                 batch.write_file(bank.path / name, table.content(name))
-    return replace(found, done=True)
-
-
-def _described(bank: Bank, tables: list[_CompactTable], batch: Batch) -> Compaction:
-    """Describe the commit to be, and what it saves."""
-    history, tail = bank.journal, bank.tail
-    commits = [*history.commits()] if history.exists else []
-    summary = _folded(commits)
-    batch.log("compact", {"folded": summary})
-    for table in tables:
-        batch.compact(table.name, table.extent, table.cells)
-    line = batch.stated([name for table in tables for name in table.names()]).line()
-    saved = sum(each.bytes_saved for each in tables) + (tail.length if tail else 0) - len(line)
-    # Not if all it could do is to word one line anew.
-    worthwhile = saved > 0 and (any(each.changed for each in tables) or len(commits) > 1)
-    rows = sum(each.rows_saved for each in tables)
-    return Compaction(False, saved if worthwhile else 0, rows, summary)
+    return Compaction(saved, sum(each.rows_saved for each in tables), commits)
 
 
 class _CompactTable:
@@ -200,15 +184,3 @@ def _array_pieces(matrix: NpyFile, values: NDArray[Any], rows: Rows) -> Iterator
     for start in range(0, len(rows), _PIECE_ROWS):
         piece = values[rows[start : start + _PIECE_ROWS]]
         yield np.ascontiguousarray(piece, dtype=matrix.dtype).tobytes()
-
-
-def _folded(commits: Sequence[Commit]) -> dict[str, Any]:
-    """Return how many commits some come to, those that an earlier summary stands for among them."""
-    number, first = len(commits), ""
-    for commit in commits:
-        before = commit.detail.get("folded")
-        earlier = before if isinstance(before, dict) else {}
-        more = earlier.get("commits")
-        number += more if isinstance(more, int) and more > 0 else 0
-        first = first or str(earlier.get("first") or commit.time)
-    return {"commits": number, "first": first, "last": commits[-1].time} if commits else {}

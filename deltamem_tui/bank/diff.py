@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,11 +60,6 @@ class TreeDiff:
     moved: tuple[NodeChange, ...] = ()
     counted: tuple[CountChange, ...] = ()
 
-    @property
-    def empty(self) -> bool:
-        """True if nothing differs."""
-        return self == TreeDiff()
-
 
 @dataclass(frozen=True, slots=True)
 class EpisodeDiff:
@@ -74,11 +69,6 @@ class EpisodeDiff:
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
     learnt: tuple[str, ...] = ()
-
-    @property
-    def empty(self) -> bool:
-        """True if nothing differs."""
-        return self == EpisodeDiff()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,27 +85,21 @@ class BankDiff:
     @property
     def empty(self) -> bool:
         """True if the banks hold the same."""
-        trees = all(tree.empty for tree in self.trees.values())
-        return not self.manifest and trees and self.episodes.empty
+        trees = all(tree == TreeDiff() for tree in self.trees.values())
+        return not self.manifest and trees and self.episodes == EpisodeDiff()
 
 
-def diff(before: Bank, after: Bank, trees: Sequence[str] | None = None) -> BankDiff:
-    """Compare two banks, or some of their trees and nothing else."""
-    names = before.collections if trees is None else trees
-    whole = set(names) == set(before.collections)
+def diff(before: Bank, after: Bank) -> BankDiff:
+    """Compare two banks."""
+    names = before.collections
     return BankDiff(
-        manifest=tuple(_manifest_changes(before.manifest, after.manifest)) if whole else (),
+        manifest=tuple(manifest_changes(before.manifest, after.manifest)),
         trees={name: _tree_diff(before.tree(name), after.tree(name)) for name in names},
-        episodes=_episode_diff(before.episodes, after.episodes) if whole else EpisodeDiff(),
+        episodes=_episode_diff(before.episodes, after.episodes),
     )
 
 
-def changed_fields(before: Node, after: Node) -> tuple[FieldChange, ...]:
-    """Return what two states of a node say differently. Their places are not compared."""
-    return tuple(_changes(_said(before), _said(after)))
-
-
-def _manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
+def manifest_changes(before: Manifest, after: Manifest) -> Iterator[FieldChange]:
     """Yield what two manifests say differently of description, domain, embedder and settings."""
     yield from _changes(_told(before), _told(after))
     old, new = before.flat_settings, after.flat_settings
@@ -142,7 +126,7 @@ def _tree_diff(before: Tree, after: Tree) -> TreeDiff:
         for row, other in zip(mine.tolist(), theirs.tolist(), strict=True)
         if before.snapshot.line(row) != after.snapshot.line(other)
     ]
-    changed = ((new, changed_fields(old, new)) for old, new in pairs)
+    changed = ((new, tuple(_changes(_said(old), _said(new)))) for old, new in pairs)
     parents = ((new, FieldChange("parent", old.parent, new.parent)) for old, new in pairs)
     return TreeDiff(
         added=_only(after, theirs),

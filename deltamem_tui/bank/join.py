@@ -22,7 +22,7 @@ import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import orjson
@@ -32,18 +32,16 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.batch import Batch, checked_line
 from deltamem_tui.bank.node import DEPTH_LIMIT, Meant, Node
-from deltamem_tui.bank.table import Rows, TableSnapshot, wrong_lengths
+from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree import (
     INDEX_TYPE,
     NO_PARENT,
     Keys,
-    altered_places,
     displaced_rows,
     key,
     keys,
     parse_lines,
     places,
-    state,
     texts,
 )
 from deltamem_tui.errors import BankCorruptError, BankError
@@ -184,8 +182,6 @@ class Conflict:
 
     Attributes:
         tree: The collection's name.
-        kind: `tie` at equal revisions; `overtaken` if the other bank went on from another
-            state than this one's, and further.
         kept: The node as it counts.
         kept_from: Which of the banks that is from.
         lost: The node as it does not.
@@ -193,7 +189,6 @@ class Conflict:
     """
 
     tree: str
-    kind: Literal["tie", "overtaken"]
     kept: Node
     kept_from: int
     lost: Node
@@ -248,18 +243,14 @@ class Join:
             self._resolution = resolution(self.claims)
         return self._resolution
 
-    def add(self, side: TableSnapshot, claims: Claims, left_out: Flags | None = None) -> None:
-        """Join what another bank's nodes claim, but for those that are left out: bool [claims].
-
-        With a node, all that claim a place below it must be left out too.
-        """
+    def add(self, side: TableSnapshot, claims: Claims) -> None:
+        """Join what another bank's nodes claim."""
         self.sides.append(side)
-        taken = claims if left_out is None else claims[~left_out]
-        known = places(self.ids, np.ascontiguousarray(taken["id"]))
-        for here, there in zip(known.tolist(), taken, strict=True):
+        known = places(self.ids, np.ascontiguousarray(claims["id"]))
+        for here, there in zip(known.tolist(), claims, strict=True):
             if here >= 0:
                 self._meet(here, there)
-        self.claims = np.concatenate([self.claims, taken[known < 0]])
+        self.claims = np.concatenate([self.claims, claims[known < 0]])
         self._resolution = None
 
     def line(self, place: int) -> bytes:
@@ -303,11 +294,10 @@ class Join:
 
     def _note(self, winner: _State, loser: _State) -> None:
         """Report it if neither line comes of the other."""
-        overtaken = winner.node.revision > loser.node.revision
-        if not overtaken or self._differed_before(winner, loser):
-            kind: Literal["tie", "overtaken"] = "overtaken" if overtaken else "tie"
+        tie = winner.node.revision == loser.node.revision
+        if tie or self._differed_before(winner, loser):
             nodes = winner.node, winner.source, loser.node, loser.source
-            self.conflicts.append(Conflict(self.tree, kind, *nodes))
+            self.conflicts.append(Conflict(self.tree, *nodes))
 
     def _differed_before(self, winner: _State, loser: _State) -> bool:
         """Return whether a bank, by the lines it still has, never had what it overtakes."""
@@ -357,7 +347,7 @@ class Update:
         self.lived[: self.before] = ~first.index["deleted"][first.current[first.births]]
 
     def write(self, batch: Batch) -> Rows:
-        """Put the lines, index rows and vectors into a batch, as they are: `check` looks first.
+        """Put the lines, index rows and vectors into a batch, as they are: nothing is checked here.
 
         Returns:
             The row of each node's first line, in the order of the join. int64 [nodes].
@@ -368,14 +358,6 @@ class Update:
         lines = [self._line(place) for place in self.written.tolist()]
         batch.extend(self.join.tree, lines, self._index(births), self._vectors())
         return births
-
-    def check(self) -> None:
-        """See that what is taken from other banks is what their indexes say, and sound."""
-        claims = self.join.claims[self.written]
-        for number, side in enumerate(self.join.sides[1:], start=1):
-            rows = np.sort(claims["row"][claims["source"] == number])
-            for start in range(0, len(rows), _PIECE_LINES):
-                _check(side, rows[start : start + _PIECE_LINES])
 
     def _lines_that_fit(self) -> Flags:
         """Return whether the line that counts of each node already says what holds."""
@@ -460,27 +442,3 @@ class Update:
     def _vectors(self) -> Iterator[NDArray[np.float32]]:
         for start in range(0, len(self.written), _PIECE_LINES):
             yield self.join.vectors(self.written[start : start + _PIECE_LINES])
-
-
-def _check(snapshot: TableSnapshot, rows: Rows) -> None:
-    """See that lines are nodes as born or as they say, as the index has them, with unit vectors."""
-    table = snapshot.table
-    records = parse_lines(table, snapshot.lines(rows), rows.tolist())
-    for place in altered_places(table, records):
-        message = f"node {records[place].id} does not say what its id was made from"
-        raise table.corrupt(message, f"line {int(rows[place]) + 1}")
-    entries = snapshot.index[rows]
-    stated = entries.copy()
-    state(stated, records)
-    parents = snapshot.index["id"][np.maximum(entries["parent"], 0)].astype("S16")
-    parents[entries["parent"] < 0] = b""
-    named = np.array([record.parent or "" for record in records], dtype="S16")
-    for place in np.flatnonzero((entries != stated) | (parents != named)).tolist():
-        raise table.corrupt("the index contradicts the line", f"line {int(rows[place]) + 1}")
-    for place, _ in wrong_lengths(np.asarray(snapshot.vectors[rows])):
-        raise BankCorruptError(
-            "a vector is not of unit length",
-            source=str(table.vectors_file.path) if table.vectors_file else None,
-            position=f"row {int(rows[place])}",
-            hint="`deltamem bank verify` shows more",
-        )

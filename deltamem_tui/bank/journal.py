@@ -16,7 +16,7 @@ replaced files last, and whoever opens a file late looks whether that is still t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -272,14 +272,6 @@ class Journal:
 def draft_path(path: Path, sequence: int) -> Path:
     """Return where a file's successor is written: `<name>.<sequence of its commit>.next`."""
     return path.with_name(f"{path.name}.{sequence}.next")
-
-
-def write_draft(path: Path, sequence: int, parts: Iterable[bytes]) -> None:
-    """Write a file's successor whole, and sync it."""
-    draft = draft_path(path, sequence)
-    files.create_anew(draft)
-    files.write_parts(draft, parts)
-    files.sync(draft)
 
 
 def present(path: Path, commit: Commit) -> Path:

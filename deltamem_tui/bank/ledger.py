@@ -363,14 +363,11 @@ class Credit:
         shown: Episodes that were shown the node. int64 [rows].
         strict: What log and person say, the person before the log.
         coarse: What the judge says, where others said something too.
-        last: The place of the last of them among the bank's episodes, from 1; 0 if there is none,
-            or the bank does not have it. int64 [rows].
     """
 
     shown: Values
     strict: Sums
     coarse: Sums
-    last: Values
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,13 +393,10 @@ class ShownTo:
         """Return the sums, for all nodes of the tree."""
         stated, judge, user = self.words.T
         strict = np.where(user > 0, user, stated)
-        last = np.zeros(self.rows, dtype=np.int64)
-        np.maximum.at(last, self.birth, self.place)
         return Credit(
             self._summed(np.ones(len(self.birth), dtype=np.bool_)),
             self._sums_of(strict, utility),
             self._sums_of(judge, utility),
-            last,
         )
 
     def kept(self, mask: NDArray[np.bool_]) -> ShownTo:

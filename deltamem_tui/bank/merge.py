@@ -23,6 +23,7 @@ from deltamem_tui.bank import episodes, journal, ledger, transfer
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
+from deltamem_tui.bank.diff import FieldChange, manifest_changes
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeJoin
 from deltamem_tui.bank.join import Claims, Conflict, Flags, Join, Update, claims_of
@@ -30,12 +31,19 @@ from deltamem_tui.bank.journal import Journal
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree import texts
+from deltamem_tui.bank.verify import require_sound
 from deltamem_tui.errors import BankError
 
-Skip = Callable[[Join, TableSnapshot, Claims], Flags | None]
-"""Looks at what was joined so far and at what comes next, and says which of these nodes are not
-taken, with all that claim a place below: bool [nodes]."""
-_NUMBERS = ("added", "revised", "deleted", "revived")  # of the changes, in a commit's detail
+Look = Callable[[Join, TableSnapshot, Claims], None]
+"""Looks at what was joined so far, and at the next bank's nodes before they are."""
+_NUMBERS = (
+    "added",
+    "revised",
+    "deleted",
+    "revived",
+    "hidden",
+    "loosened",
+)  # of the changes, in a commit's detail
 _MERGED = "merged"
 _UNSAID = ("", "generic")
 
@@ -52,7 +60,6 @@ class TreeChanges:
         hidden: Nodes that their own bank has alive, below one that another bank deleted. They
             are kept, and come back when what is above them does.
         loosened: Nodes that became roots because they were moved below each other.
-        left_out: How many nodes were not taken.
         counted: How many nodes get other counts.
     """
 
@@ -62,7 +69,6 @@ class TreeChanges:
     revived: tuple[str, ...]
     hidden: tuple[str, ...]
     loosened: tuple[str, ...]
-    left_out: int
     counted: int
 
 
@@ -71,12 +77,12 @@ class MergePlan:
 
     Args:
         banks: The banks. Each is taken as its handle shows it.
-        skip: Which nodes of each next bank are not taken; all are if not given.
+        look: Called for each next bank and collection, before its nodes are taken.
         with_episodes: Whether the episodes are merged too.
     """
 
     def __init__(
-        self, banks: Sequence[Bank], *, skip: Skip | None = None, with_episodes: bool = True
+        self, banks: Sequence[Bank], *, look: Look | None = None, with_episodes: bool = True
     ) -> None:
         self.banks = tuple(banks)
         first, *others = banks
@@ -85,8 +91,7 @@ class MergePlan:
         self.manifest, self.disagreements = _manifests_joined(
             [first.manifest, *map(_called_as_here, others)]
         )
-        self._left_out = dict.fromkeys(first.collections, 0)
-        self.joins = {name: self._join(name, skip) for name in first.collections}
+        self.joins = {name: self._join(name, look) for name in first.collections}
         self.updates = {name: Update(join) for name, join in self.joins.items()}
         tables = [bank.snapshots[episodes.NAME] for bank in banks]
         self.episodes = EpisodeJoin.of(tables) if with_episodes else None
@@ -148,9 +153,9 @@ class MergePlan:
         )
 
     def check(self) -> None:
-        """See that what is taken from the other banks is sound."""
-        for update in self.updates.values():
-            update.check()
+        """See that the other banks are sound."""
+        for bank in self.banks[1:]:
+            require_sound(bank)
 
     def write(self, batch: Batch, target: Bank, origin: str) -> None:
         """Put all of it into a batch of the first bank, or of a copy that counts as `origin`."""
@@ -183,37 +188,23 @@ class MergePlan:
         return {
             "from": [_described(bank) for bank in self.banks],
             "trees": {
-                name: {
-                    **{label: len(getattr(changes, label)) for label in _NUMBERS},
-                    "hidden": list(changes.hidden),
-                    "loosened": list(changes.loosened),
-                    "left_out": changes.left_out,
-                    "counted": changes.counted,
-                }
+                name: {label: len(getattr(changes, label)) for label in _NUMBERS}
                 for name, changes in self.changes.items()
             },
-            "conflicts": [
-                {
-                    "tree": each.tree,
-                    "node": each.kept.id,
-                    "kept_from": self.banks[each.kept_from].name,
-                    "lost_from": self.banks[each.lost_from].name,
-                }
-                for each in self.conflicts
-            ],
+            "conflicts": [{"tree": each.tree, "node": each.kept.id} for each in self.conflicts],
             "counted_as_one": self.counted_as_one,
             "episodes": self.episodes.added if self.episodes is not None else 0,
         }
 
-    def _join(self, name: str, skip: Skip | None) -> Join:
+    def _join(self, name: str, look: Look | None) -> Join:
         first, *others = self.banks
         join = Join(name, first.snapshots[name])
         for number, bank in enumerate(others, start=1):
             side = bank.snapshots[name]
             claims = claims_of(side, number)
-            left_out = skip(join, side, claims) if skip else None
-            join.add(side, claims, left_out)
-            self._left_out[name] += 0 if left_out is None else int(left_out.sum())
+            if look:
+                look(join, side, claims)
+            join.add(side, claims)
         return join
 
     def _counts(self, name: str) -> tuple[ledger.Values, ledger.Values]:
@@ -246,7 +237,6 @@ class MergePlan:
             revived=ids(~new & ~lived & holds.living),
             hidden=ids(~holds.living & ~join.claims["deleted"]),
             loosened=ids(holds.loosened & holds.living),
-            left_out=self._left_out[name],
             counted=int((before != after).any(axis=1).sum()),
         )
 
@@ -331,25 +321,12 @@ def _went_apart(one: Bank, two: Bank) -> bool:
 
 
 def _described(bank: Bank) -> dict[str, Any]:
-    digest = bank.manifest.digests.get(manifests.FILE_NAME)
-    described = {
-        "name": bank.name,
-        "origin": bank.manifest.counts_as,
-        "commit": bank.commit.sequence,
-        "nodes": {name: len(tree) for name, tree in bank.trees.items()},
-        "episodes": len(bank.episodes),
-    }
-    return {**described, "digest": digest} if digest else described
+    name, origin = bank.name, bank.manifest.counts_as
+    return {"name": name, "origin": origin, "commit": bank.commit.sequence}
 
 
-@dataclass(frozen=True, slots=True)
-class Disagreement:
-    """Something (`task.tau_base`, `domain`, …) that a bank says otherwise; only one can stay."""
-
-    what: str
-    kept: Any
-    lost: Any
-    bank: str
+Disagreement = tuple[str, FieldChange]
+"""A bank, and what it says otherwise (`task.tau_base`, `domain`, …); only one can stay."""
 
 
 def _manifests_joined(found: Sequence[Manifest]) -> tuple[Manifest, list[Disagreement]]:
@@ -369,14 +346,9 @@ def _manifests_joined(found: Sequence[Manifest]) -> tuple[Manifest, list[Disagre
 
 
 def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
-    for what in ("domain", "description"):
-        mine, theirs = getattr(kept, what), getattr(other, what)
-        if theirs not in (*_UNSAID, mine):
-            yield Disagreement(what, mine, theirs, other.name)
-    mine, theirs = kept.flat_settings, other.flat_settings
-    for name in sorted(mine.keys() & theirs.keys()):  # an older bank does not state all
-        if mine[name] != theirs[name]:
-            yield Disagreement(name, mine[name], theirs[name], other.name)
+    for change in manifest_changes(kept, replace(other, embedder=kept.embedder)):
+        if change.after not in _UNSAID:
+            yield other.name, change
 
 
 def _lineage(found: Sequence[Manifest]) -> list[dict[str, Any]]:

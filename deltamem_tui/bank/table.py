@@ -31,7 +31,6 @@ from deltamem_tui.errors import BankCorruptError, BankError, StorageError
 COUNTER = np.dtype("<u4")
 VECTOR = np.dtype("<f4")
 UNIT_TOLERANCE = 1e-3  # How far from 1 a vector's length may be and still count as unit length.
-_FEW_LOOKUPS = 16
 LINE_LIMIT = 32 * 1024 * 1024
 _BLOCK = 1024 * 1024
 _ROWS = re.compile(rb"'shape': \((\d{1,18}),")
@@ -437,10 +436,6 @@ class TableSnapshot:
             raise self.table.corrupt("the index does not fit the file", position=f"line {row + 1}")
         return bytes(self.text[start : end - 1])
 
-    def lines(self, rows: Rows) -> list[bytes]:
-        """Return the lines at many rows, each without its newline."""
-        return [self.line(row) for row in rows.tolist()]
-
     def node(self, row: int) -> Node:
         """Return the node that the line at `row` holds."""
         source = str(self.table.lines_path)
@@ -450,7 +445,8 @@ class TableSnapshot:
         """Return what the lines at many rows say: far quicker than a node at a time."""
         table = self.table
         positions = (f"line {row + 1}" for row in rows.tolist())
-        records = read_lines(self.lines(rows), positions, table.collection, str(table.lines_path))
+        lines = [self.line(row) for row in rows.tolist()]
+        records = read_lines(lines, positions, table.collection, str(table.lines_path))
         return [payload_of(record, table.collection) for record in records]
 
     @cached_property
@@ -466,17 +462,12 @@ class TableSnapshot:
     def first_row(self, record_id: str) -> int | None:
         """Return the row of the record's first line; None if there is no such record.
 
-        A few look-ups scan the ids; many, as an import makes, are worth a table, which grows with
-        the bank.
+        The rows are looked up in a table that grows with the bank.
         """
         known: dict[bytes, int] = self.derived.setdefault("first rows", {})
-        looked: list[int] = self.derived.setdefault("look-ups", [0, 0])  # how many; rows known
-        looked[0] += 1
-        if looked[0] <= _FEW_LOOKUPS:
-            found = np.flatnonzero(self.index["id"] == record_id.encode())
-            return int(found[0]) if len(found) else None
-        more = self.index[looked[1] :]
+        seen: list[int] = self.derived.setdefault("rows known", [0])
+        more = self.index[seen[0] :]
         known.update(zip(more["id"].tolist(), more["first"].tolist(), strict=True))
-        looked[1] += len(more)
+        seen[0] += len(more)
         row = known.get(record_id.encode())
         return None if row is None or row >= self.extent.rows else row

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,6 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.episodes import NAME as EPISODES
-from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.table import NpyFile, TableSnapshot
 from deltamem_tui.bank.verify import Flaw, flaws_of
@@ -42,7 +41,6 @@ from deltamem_tui.errors import (
 from deltamem_tui.text import one_line
 
 _DIGEST = re.compile(r"(sha256:)?([0-9a-f]{64})")
-_SHOWN_FLAWS = 3
 _PIECE_BYTES = 4 * 1024 * 1024
 
 
@@ -119,6 +117,8 @@ def pack(
 
     The manifest says who built the bank from what by `provenance`, if one is given.
     """
+    if with_journal and not with_episodes:
+        raise UsageError("the journal needs the episodes it counts", hint="add --episodes")
     members = members_of(bank, episodes=with_episodes, history=with_journal)
     before = bank.manifest.called(bank.name)
     told = before.provenance if provenance is None else provenance
@@ -127,15 +127,14 @@ def pack(
 
 def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
     """Return the files of the commit that a handle shows, but for the manifest."""
-    left_out = () if episodes else (EPISODES,)
     members = [
         member
         for name, snapshot in bank.snapshots.items()
-        if name in bank.collections or (name not in left_out and snapshot.extent.rows)
+        if name in bank.collections or ((episodes or name != EPISODES) and snapshot.extent.rows)
         for member in _table_members(snapshot)
     ]
     if history and bank.journal.exists:
-        members.append(_journal_member(bank, left_out))
+        members.append(_journal_member(bank))
         if files.exists(bank.path / usage_log.FILE_NAME):
             members.append(member_at(bank.path / usage_log.FILE_NAME))
     return members
@@ -204,20 +203,14 @@ def _array_member(name: str, matrix: NpyFile, values: NDArray[Any]) -> Member:
     return member_of(name, [matrix.header(len(array)), rows])
 
 
-def _journal_member(bank: Bank, left_out: Sequence[str]) -> Member:
-    """Return the journal as far as it counts; if a table stays behind, a last line says so."""
+def _journal_member(bank: Bank) -> Member:
+    """Return the journal as far as it counts."""
     tail = bank.tail
     if tail is None:
         raise StorageError("the journal is gone", source=str(bank.journal.path))
-    buffers: list[bytes | memoryview] = [files.mapped(bank.journal.path, tail.length)]
+    lines = files.mapped(bank.journal.path, tail.length)
     journal.require_current(bank.path, tail.commit)  # or the history was folded meanwhile
-    last = tail.commit
-    if staying := sorted(name for name in left_out if last.extent(name).rows):
-        extents = {name: at for name, at in last.extents.items() if name not in staying}
-        detail, number = {"left_out": staying}, last.sequence + 1
-        end = Commit(number, "export", last.time, detail, extents, rewritten=last.generation)
-        buffers.append(end.line())
-    return member_of(journal.FILE_NAME, buffers)
+    return member_of(journal.FILE_NAME, [lines])
 
 
 def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
@@ -410,11 +403,8 @@ def _format_flaws(delivery: Delivery, folder: Path) -> Iterator[Flaw]:
 
 
 def _refuse(delivery: Delivery, flaws: Iterable[Flaw]) -> None:
-    """Raise the first flaws, if there are any."""
-    first = list(dict.fromkeys(islice(flaws, _SHOWN_FLAWS + 1)))
-    places = [", ".join(filter(None, [each.source, each.position])) for each in first]
-    found = [f"{place}: {each.message}" for place, each in zip(places, first, strict=True)]
-    if found:
-        found[_SHOWN_FLAWS:] = ["and more"] if len(found) > _SHOWN_FLAWS else []
+    """Raise the first flaw, if there is any."""
+    for flaw in flaws:
+        place = ", ".join(filter(None, [flaw.source, flaw.position]))
         hint = "get it again from where it came from"
-        raise BankCorruptError("; ".join(found), source=str(delivery.source), hint=hint)
+        raise BankCorruptError(f"{place}: {flaw.message}", source=str(delivery.source), hint=hint)

@@ -81,15 +81,24 @@ def read_lines(
     index = np.zeros(rows, dtype=INDEX_TYPE)
     altered: list[int] = []
     known: dict[str, _Known] = {}
-    count = 0
+    count, collection = 0, table.collection
     lines = table.exactly(lines, rows)
     while taken := _piece(lines):
         texts = [line for _, _, line in taken]
         records = parse_lines(table, texts, (row for row, _, _ in taken))
         if born:
-            altered += [count + place for place in altered_places(table, records)]
+            altered += [
+                row
+                for row, record in enumerate(records, count)
+                if not record.revision and not nodes.is_as_born(table.name, record, collection)
+            ]
         piece = index[count : count + len(taken)]
-        state(piece, records)
+        piece["id"] = [record.id for record in records]
+        piece["depth"] = [record.depth for record in records]
+        piece["failure"] = [record.label == "failure" for record in records]
+        piece["residual"] = [record.kind == "residual" for record in records]
+        piece["consolidated"] = [record.consolidated for record in records]
+        piece["deleted"] = [record.deleted for record in records]
         piece["offset"] = [offset for _, offset, _ in taken]
         ties = [
             _ties(table, known, row, record, hash(text))
@@ -133,25 +142,6 @@ def parse_lines(table: Table, lines: Sequence[bytes], rows: Iterable[int]) -> li
     """Read some lines of a tree, at these rows."""
     positions = (f"line {row + 1}" for row in rows)
     return nodes.read_lines(lines, positions, table.collection, str(table.lines_path))
-
-
-def state(index: NDArray[Any], records: Sequence[Line]) -> None:
-    """Fill in what an index says of lines by themselves, a row each."""
-    index["id"] = [record.id for record in records]
-    index["depth"] = [record.depth for record in records]
-    index["failure"] = [record.label == "failure" for record in records]
-    index["residual"] = [record.kind == "residual" for record in records]
-    index["consolidated"] = [record.consolidated for record in records]
-    index["deleted"] = [record.deleted for record in records]
-
-
-def altered_places(table: Table, records: Sequence[Line]) -> list[int]:
-    """Return which of some lines are a node's first revision, and not what its id was made from."""
-    return [
-        place
-        for place, record in enumerate(records)
-        if not record.revision and not nodes.is_as_born(table.name, record, table.collection)
-    ]
 
 
 def displaced_rows(snapshot: TableSnapshot) -> Rows:
@@ -369,10 +359,6 @@ class Tree:
 Keys = NDArray[np.uint64]
 """Ids as numbers."""
 
-_NO_DIGIT = 255
-_VALUES = np.full(256, _NO_DIGIT, dtype=np.uint8)
-_VALUES[list(DIGITS)] = np.arange(len(DIGITS), dtype=np.uint8)
-
 
 def key(text: str) -> np.uint64:
     """Return one id as a number."""
@@ -381,27 +367,19 @@ def key(text: str) -> np.uint64:
 
 def keys(ids: NDArray[Any]) -> Keys:
     """Return ids, bytes [n] of 16 hexadecimal digits each, as numbers."""
-    if not len(ids):
-        return np.zeros(0, dtype=np.uint64)
-    digits = _VALUES[np.ascontiguousarray(ids).view(np.uint8).reshape(len(ids), ID_LENGTH)]
-    if (digits == _NO_DIGIT).any():
+    digits = ids.tobytes()
+    if digits.translate(None, DIGITS):
         raise BankCorruptError(
             "an index names something that is not an id",
             hint="delete the bank's `.index.npy` files, and they are made again",
         )
-    halves = np.ascontiguousarray(digits[:, ::2] << 4 | digits[:, 1::2])
-    return halves.view(">u8").reshape(len(ids)).astype(np.uint64)
+    return np.frombuffer(bytes.fromhex(digits.decode()), dtype=">u8").astype(np.uint64)
 
 
 def texts(numbers: Keys) -> NDArray[Any]:
     """Return numbers as ids: bytes [n]."""
-    if not len(numbers):
-        return np.zeros(0, dtype=f"S{ID_LENGTH}")
-    octets = np.ascontiguousarray(numbers.astype(">u8")).view(np.uint8).reshape(-1, 8)
-    digits = np.empty((len(octets), ID_LENGTH), dtype=np.uint8)
-    letters = np.frombuffer(DIGITS, dtype=np.uint8)
-    digits[:, ::2], digits[:, 1::2] = letters[octets >> 4], letters[octets & 15]
-    return digits.view(f"S{ID_LENGTH}").reshape(-1)
+    digits = numbers.astype(">u8").tobytes().hex().encode()
+    return np.frombuffer(digits, dtype=f"S{ID_LENGTH}").copy()
 
 
 def places(ids: Keys, wanted: Keys) -> NDArray[np.int64]:

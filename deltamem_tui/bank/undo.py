@@ -13,24 +13,8 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Node
-from deltamem_tui.bank.table import Rows, last_rows
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
-
-
-@dataclass(frozen=True, slots=True)
-class TreeChange:
-    """The effect of one commit on a tree: rows of nodes' last lines after it.
-
-    Attributes:
-        added: Nodes that were not there, or were deleted. int64 [added].
-        changed: Nodes that say something else, or stand elsewhere. int64 [changed].
-        deleted: The tombstones of nodes that are gone. int64 [deleted].
-    """
-
-    added: Rows
-    changed: Rows
-    deleted: Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,20 +52,6 @@ class Past:
         sizes[order + 1] = grows
         stops = [self.lines(number, name) for number in range(len(self.moments))]
         return np.cumsum(sizes)[np.array(stops, dtype=np.intp)]
-
-    def change(self, number: int, name: str) -> TreeChange:
-        """Return what the commit of a moment did to a tree; of the first one, nothing is known."""
-        stop = self.lines(number, name)
-        start = self.lines(number - 1, name) if number else stop
-        index = self.bank.tree(name).snapshot.index[:stop]
-        after, before = last_rows(index["first"]), last_rows(index["first"][:start])
-        births = np.unique(index["first"][start:])
-        rows = after[births]
-        lives = ~index["deleted"][rows]
-        lived = np.zeros(len(births), dtype=np.bool_)
-        known = births < start
-        lived[known] = ~index["deleted"][before[births[known]]]
-        return TreeChange(rows[lives & ~lived], rows[lives & lived], rows[lived & ~lives])
 
 
 UNDO = "undo"

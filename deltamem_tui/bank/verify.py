@@ -5,12 +5,12 @@ Verification reads everything and changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,13 +22,10 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.journal import Commit, Journal
 from deltamem_tui.bank.table import TableSnapshot, first_rows, last_rows, wrong_lengths
 from deltamem_tui.bank.tree import NO_PARENT, read_lines
-from deltamem_tui.errors import BankError, BankFrozenError, Remedy
-
-Between = Callable[[], None]
-"""Called between two pieces of a check. What it raises ends the check."""
+from deltamem_tui.errors import BankCorruptError, BankError, BankFrozenError, Remedy
+from deltamem_tui.text import one_line
 
 _CHUNK_ROWS = 16_384
-_CHUNK_LINES = 4_096
 _SHOWN = 10
 _BEGINNINGS = {"init", "compact"}  # commits before which nothing was counted
 _NONE = np.zeros((0, 0), dtype=np.uint32)
@@ -37,7 +34,6 @@ _IF_MEANT = (
     "restore the bank from a copy; if you changed it yourself, `deltamem bank unfreeze` and "
     "`deltamem bank freeze` state it as it is"
 )
-ItemT = TypeVar("ItemT")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +46,13 @@ class Flaw:
     hint: str | None = None
 
 
-def verify(bank: Bank, between: Between = lambda: None) -> list[Flaw]:
+def verify(bank: Bank) -> list[Flaw]:
     """Check a bank: digests if it is frozen, then every line, tree, vector and counter.
 
     Returns:
         The flaws found, of the lines of each file the first; none for a sound bank.
     """
-    found = [*_file_flaws(bank, between), *flaws_of(bank, between)]
+    found = [*_file_flaws(bank), *flaws_of(bank)]
     return list(dict.fromkeys(found))
 
 
@@ -80,41 +76,36 @@ def repair(path: Path) -> bytes:
         return history.cut_torn_end()
 
 
-def flaws_of(bank: Bank, between: Between = lambda: None) -> Iterator[Flaw]:
+def flaws_of(bank: Bank) -> Iterator[Flaw]:
     """Yield what breaks the rules of the format, as it is found.
 
     The same flaw may come twice: who reads a stranger's bank can stop at the first.
     """
     for snapshot in bank.snapshots.values():
-        between()
-        yield from _table_flaws(snapshot, between)
+        yield from _table_flaws(snapshot)
     for check in (_state_flaws, _share_flaws, _journal_flaws):
-        between()
         yield from check(bank)
 
 
-def unchecked(bank: Bank) -> list[str]:
-    """Return what could not be checked here, because the bank came without what would prove it.
+def require_sound(bank: Bank) -> None:
+    """See that a bank that others take from breaks no rule of the format."""
+    for flaw in flaws_of(bank):
+        source = one_line(str(bank.path / flaw.source))
+        raise BankCorruptError(flaw.message, source=source, position=flaw.position, hint=flaw.hint)
 
-    Returns:
-        One line each; none for a bank whose journal holds every commit.
-    """
-    missing, first = [], None
+
+def is_proved(bank: Bank) -> bool:
+    """Return whether the journal begins with the bank, so that counts were checked against it."""
     with suppress(BankError):
         first = next(bank.journal.commits(), None) if bank.journal.exists else None
-    if not bank.journal.exists:
-        missing.append("no journal is there: neither the counts nor the history can be proved")
-    elif first is None or first.event not in _BEGINNINGS:
-        missing.append("the journal begins later than the bank: earlier counts cannot be proved")
-    if not len(bank.episodes):
-        missing.append("there are no episodes: what the nodes were learnt from cannot be looked up")
-    return missing
+        return first is not None and first.event in _BEGINNINGS
+    return False
 
 
-def _file_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
+def _file_flaws(bank: Bank) -> Iterator[Flaw]:
     """Yield the files of a frozen bank that were changed, and the links in any other."""
     if bank.frozen:
-        for name, message in manifest.broken_promises(bank.path, bank.manifest, between):
+        for name, message in manifest.broken_promises(bank.path, bank.manifest):
             yield Flaw(message, name, hint=_ELSEWHERE if bank.archived else _IF_MEANT)
     elif not bank.archived:
         for name in files.names(bank.path):
@@ -122,10 +113,10 @@ def _file_flaws(bank: Bank, between: Between) -> Iterator[Flaw]:
                 yield Flaw("is not a plain file", name, hint="put the file itself in its place")
 
 
-def _table_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
+def _table_flaws(snapshot: TableSnapshot) -> Iterator[Flaw]:
     """Yield faults in a table's lines, its index and its vectors."""
     table, extent = snapshot.table, snapshot.extent
-    lines = _pausing(table.lines(extent), between)
+    lines = table.lines(extent)
     altered: list[int] = []
     try:
         if table.nodes is None:
@@ -141,7 +132,7 @@ def _table_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
             message = f"node {_id(built, row)} does not say what its id was made from"
             yield Flaw(message, table.lines_name, f"line {row + 1}")
         yield from _index_flaws(snapshot, built)
-    yield from _vector_flaws(snapshot, between)
+    yield from _vector_flaws(snapshot)
 
 
 def _forest_flaws(name: str, index: NDArray[Any]) -> Iterator[Flaw]:
@@ -181,7 +172,7 @@ def _index_flaws(snapshot: TableSnapshot, built: NDArray[Any]) -> Iterator[Flaw]
             yield Flaw(error.message, table.counters_name)
 
 
-def _vector_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
+def _vector_flaws(snapshot: TableSnapshot) -> Iterator[Flaw]:
     """Yield the vectors of a collection that are not of the length 1."""
     matrix = snapshot.table.vectors_file
     if matrix is None:
@@ -192,7 +183,6 @@ def _vector_flaws(snapshot: TableSnapshot, between: Between) -> Iterator[Flaw]:
         yield Flaw(error.message, matrix.path.name)
         return
     for start in range(0, len(vectors), _CHUNK_ROWS):
-        between()
         for row, length in islice(wrong_lengths(vectors[start : start + _CHUNK_ROWS]), _SHOWN):
             message = f"the vector has length {length:.4g} instead of 1"
             yield Flaw(message, matrix.path.name, f"row {start + row}")
@@ -253,10 +243,3 @@ def _counter_flaws(snapshot: TableSnapshot, stated: NDArray[np.uint32]) -> Itera
     for row in np.flatnonzero((found != stated).any(axis=1)).tolist():
         message = f"counts {found[row].tolist()} where the journal states {stated[row].tolist()}"
         yield Flaw(message, snapshot.table.counters_name, f"row {row}")
-
-
-def _pausing(items: Iterable[ItemT], between: Between) -> Iterator[ItemT]:
-    for number, item in enumerate(items):
-        if number % _CHUNK_LINES == 0:
-            between()
-        yield item

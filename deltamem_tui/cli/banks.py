@@ -292,7 +292,9 @@ def verify(
         BankCorruptError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
         for flaw in flaws
     )
-    missing = [*verifying.unchecked(opened)]
+    missing = []
+    if not verifying.is_proved(opened):
+        missing.append("the counts: no journal from the bank's beginning is there")
     if not vectors:
         hint = f"`deltamem bank verify {bank} --vectors` embeds the texts again"
         missing.append(f"whether each vector is that of its text: {hint}")
@@ -313,23 +315,20 @@ def verify(
     return Result("verify", data, errors, "error" if flaws else "success", notes=notes)
 
 
-def compact(invocation: Invocation, bank: options.Bank, dry_run: options.DryRun = False) -> Result:
+def compact(invocation: Invocation, bank: options.Bank) -> Result:
     """Drop earlier revisions and the journal's old lines. All knowledge and all counts stay.
 
     Deleted nodes keep their ids, so that no merge brings them back, but not their text. The
     journal becomes one line that sums it up: earlier changes cannot be undone any more.
     """
-    from deltamem_tui.bank.compact import compact, planned
+    from deltamem_tui.bank.compact import compact
 
-    opened = invocation.open(bank, write=not dry_run)
-    opened.require_folder()
+    opened = invocation.open(bank, write=True)
     with invocation.output.progress("compacting"):
-        found = planned(opened) if dry_run else compact(opened)
-    data = {"bank": opened.name, "compacted": found.done, **asdict(found)}
-    del data["done"]
+        found = compact(opened)
+    data = {"bank": opened.name, "compacted": found.bytes_saved > 0, **asdict(found)}
     if not found.bytes_saved:
         return Result("compact", data, notes=[f"there is nothing to save in {bank}"])
-    would = "would save" if dry_run else "saved"
-    saved = f"outdated lines: {found.rows_saved:,}, commits: {found.folded.get('commits', 0):,}"
-    note = f"{would} {counted(found.bytes_saved, 'byte')} in {bank}; {saved}"
+    saved = f"outdated lines: {found.rows_saved:,}, commits: {found.commits:,}"
+    note = f"saved {counted(found.bytes_saved, 'byte')} in {bank}; {saved}"
     return Result("compact", data, notes=[note])

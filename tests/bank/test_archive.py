@@ -20,7 +20,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.archive import Entry, layout_of
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.errors import BankCorruptError, BankFrozenError
+from deltamem_tui.errors import BankCorruptError, BankFrozenError, UsageError
 from tests.bank.forging import (
     digest_of_file,
     everything,
@@ -83,14 +83,9 @@ def test_only_what_is_asked_for_goes_along(tmp_path: Path, bank: Bank) -> None:
     assert verify(Bank.open(whole)) == []
 
 
-def test_a_journal_goes_without_the_episodes_that_it_counts(tmp_path: Path, bank: Bank) -> None:
-    path = packed(bank, tmp_path / "kitchen.deltamem", with_journal=True)
-    found = Bank.open(path)
-    assert found.commit.event == "export"
-    assert found.commit.time == bank.commit.time
-    assert len(found.episodes) == 0
-    assert contents(found)["trees"] == contents(bank)["trees"]
-    assert verify(found) == []
+def test_a_journal_goes_with_the_episodes_that_it_counts(tmp_path: Path, bank: Bank) -> None:
+    with pytest.raises(UsageError, match="add --episodes"):
+        packed(bank, tmp_path / "kitchen.deltamem", with_journal=True)
 
 
 def test_vectors_are_mapped_from_the_archive_in_place(tmp_path: Path, bank: Bank) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from pathlib import Path
 
 from deltamem_tui.bank.disk import files
@@ -23,13 +24,18 @@ def left_behind(path: Path) -> Path:
     return found
 
 
+def aged(draft: Path, hours: int) -> None:
+    then = time.time() - hours * 3600
+    os.utime(draft, (then, then))
+
+
 def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-def test_the_next_draft_clears_away_what_a_kill_left(tmp_path: Path) -> None:
-    left_behind(tmp_path / "kitchen")
-    left_behind(tmp_path / "hall")
+def test_a_draft_clears_away_what_a_kill_left_a_day_ago(tmp_path: Path) -> None:
+    for name in ("kitchen", "hall"):
+        aged(left_behind(tmp_path / name), 25)
     with files.new_file(tmp_path / "kitchen.deltamem") as draft:
         draft.write_bytes(b"whole")
     assert names(tmp_path) == ["kitchen.deltamem"]

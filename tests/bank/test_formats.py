@@ -91,7 +91,7 @@ def test_a_bank_of_another_method_travels_and_merges(tmp_path: Path) -> None:
     assert contents(installed) == contents(one) == contents(Bank.open(archive))
     merge_into(installed, lambda: MergePlan([installed, two]))
     assert [len(tree) for tree in installed.trees.values()] == [3, 6]
-    assert compact(installed).done
+    assert compact(installed).bytes_saved
     for bank in (one, two, installed, Bank.open(archive)):
         assert verify(bank) == []
     assert [each.name for each in diff(one, replaced(two)).manifest] == ["window"]

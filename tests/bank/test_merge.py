@@ -16,6 +16,7 @@ from msgspec import structs
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.compact import compact
+from deltamem_tui.bank.diff import FieldChange
 from deltamem_tui.bank.episodes import EpisodeState, united
 from deltamem_tui.bank.merge import MergePlan, merge_into
 from deltamem_tui.bank.transfer import copy_bank, install, receive
@@ -86,7 +87,6 @@ def test_a_tie_of_revisions_is_reported_and_falls_everywhere_alike(
     said = [[each.kept.payload["execution_procedure"] for each in plan.conflicts] for plan in plans]
     assert said[0] == said[1]
     (conflict,) = plans[0].conflicts
-    assert conflict.kind == "tie"
     both = {
         conflict.kept.payload["execution_procedure"],
         conflict.lost.payload["execution_procedure"],
@@ -103,7 +103,7 @@ def test_a_tombstone_wins_a_tie_and_loses_to_a_later_change(pair: tuple[Bank, Ba
     assert len(plan.changes["task"].deleted) == 1
     change(two, structs.replace(nodes(two)["other"], label="success"))
     plan = merged_into(one, two)
-    assert [each.kind for each in plan.conflicts] == ["overtaken"]
+    assert [each.lost.deleted for each in plan.conflicts] == [True]
     assert len(plan.changes["task"].revived) == 1
     assert "other" in nodes(one)
 
@@ -208,9 +208,7 @@ def test_what_only_one_bank_can_say_stays_the_firsts_and_is_told(tmp_path: Path)
         for name, each, domain in zip(("one", "two"), numbers, ("generic", "kitchens"), strict=True)
     )
     plan = merged_into(one, two)
-    assert [(each.what, each.kept, each.lost) for each in plan.disagreements] == [
-        ("task.tau_base", 0.5, 0.6)
-    ]
+    assert plan.disagreements == [("two", FieldChange("task.tau_base", 0.5, 0.6))]
     assert one.manifest.settings == numbers[0]
     assert one.manifest.domain == "kitchens"
     theirs = {"name": "two", "origin": two.manifest.origin, "who": "two"}

@@ -114,8 +114,8 @@ def _too_few_counts(bank: Bank) -> None:
 @pytest.mark.parametrize(
     ("damage", "reason"),
     [
-        (_lying_index, "the index contradicts the line"),
-        (_long_vector, "not of unit length"),
+        (_lying_index, "contradicts the lines"),
+        (_long_vector, "has length 2 instead of 1"),
         (_broken_line, "not a node"),
         (_altered_node, "does not say what its id was made from"),
         (_too_few_counts, "counts less of node"),

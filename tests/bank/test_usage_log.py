@@ -71,7 +71,7 @@ def test_it_goes_where_the_journal_goes(bank: Bank, tmp_path: Path, history: boo
     copy = copy_bank(bank, tmp_path / "copy", history=history)
     assert records(copy.path) == expected
     archive = tmp_path / "bank.deltamem"
-    package.pack(bank, with_journal=history).write(archive)
+    package.pack(bank, with_episodes=True, with_journal=history).write(archive)
     assert records(archive) == expected
     installed, _ = install(receive(archive), tmp_path / "installed")
     assert records(installed.path) == expected

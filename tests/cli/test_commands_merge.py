@@ -99,7 +99,7 @@ def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, a
             batch.log("edit")
     assert two("parameters", "annex", "task.d_max=4").code == 0
     answer = two("merge", "kitchen", "annex", "--dry-run")
-    assert "was changed in two banks, at the same revision" in answer.out
+    assert "was changed in two banks; the first stays" in answer.out
     assert "MINE" in answer.out
     assert "THEIRS" in answer.out
     assert "task.d_max: 5 stays; annex says 4" in answer.out

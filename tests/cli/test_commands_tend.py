@@ -61,17 +61,11 @@ def small(monkeypatch: pytest.MonkeyPatch) -> SmallEmbedder:
 def test_compact_says_what_it_saves_and_saves_it(program: Program) -> None:
     bank = Bank.open(program.bank)
     deleted = delete(bank, "task", next(iter(bank.tree("task")))).nodes
-    before = state_of(program.bank)
-    foreseen = program.json("compact", "kitchen", "--dry-run").data
-    assert foreseen["compacted"] is False
-    assert state_of(program.bank) == before
     done = program.json("compact", "kitchen").data
     assert done["compacted"] is True
-    for key in ("bytes_saved", "rows_saved"):
-        assert done[key] == foreseen[key]
     assert done["rows_saved"] == len(deleted) > 0
     assert done["bytes_saved"] > 1000
-    assert done["folded"]["commits"] >= 3
+    assert done["commits"] >= 3
     assert verify(Bank.open(program.bank)) == []
     after = state_of(program.bank)
     again = program("compact", "kitchen")

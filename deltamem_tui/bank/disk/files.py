@@ -12,7 +12,6 @@ so that "disk full" and "permission denied" become one clear error in one place.
 from __future__ import annotations
 
 import errno
-import fcntl
 import mmap
 import os
 import re
@@ -20,6 +19,7 @@ import secrets
 import shutil
 import stat
 import sys
+import time
 import zipfile
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
@@ -54,10 +54,9 @@ _HERE = -100 if sys.platform == "linux" else -2  # paths are meant from the work
 _EXCHANGE = 2
 # A bank may come from a stranger: a link in it must not choose what is written.
 _WRITE = os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC
-# A pipe in a draft's place does not wait for a writer.
-_LOOK = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _BLOCK = 64 * 1024
 _DRAFT = re.compile(r"\..+\.[0-9a-f]{8}\.draft", re.DOTALL)
+_DAY = 24 * 60 * 60  # seconds: no draft is written for so long
 
 
 @contextmanager
@@ -374,7 +373,7 @@ def other_folder(path: Path) -> Iterator[Path]:
 def remove_folder(path: Path) -> None:
     """Remove a folder, or a file, with all that is in it. It is gone from its place in one step.
 
-    What a killed process leaves of it is a draft, which the next one clears away.
+    What a killed process leaves of it is a draft, which one clears away a day later.
     """
     with storage_errors(path), _draft_beside(path, path.rename):
         sync(path.parent)
@@ -423,37 +422,18 @@ def new_file(path: Path, *, replace: bool = False) -> Iterator[Path]:
 def _draft_beside(path: Path, make: Callable[[Path], object]) -> Iterator[Path]:
     """Provide a draft beside `path`, made by `make`; gone at the end, unless it was moved away.
 
-    It is claimed by a lock on itself, which the system lets go of when its process ends, however
-    it ends. So drafts that were left behind are told from those that are still being written.
+    What a killed process left behind is cleared away when it is a day old.
     """
     for entry in path.parent.iterdir():
-        if _DRAFT.fullmatch(entry.name) and (entry.is_dir() or entry.is_file()):
-            with suppress(OSError), _claimed(entry):
+        with suppress(OSError):
+            if _DRAFT.fullmatch(entry.name) and entry.lstat().st_mtime < time.time() - _DAY:
                 _discard(entry)
-    with ExitStack() as stack:
-        while True:
-            draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
-            make(draft)
-            try:
-                stack.enter_context(_claimed(draft))
-            except (BlockingIOError, FileNotFoundError):
-                continue  # it was cleared away as one that was left behind
-            except OSError:
-                break  # the file system knows no locks
-            if draft.exists():
-                break
-        try:
-            yield draft
-        finally:
-            _discard(draft)
-
-
-@contextmanager
-def _claimed(draft: Path) -> Iterator[None]:
-    """Hold a lock on a draft that no other process holds."""
-    with _descriptor(draft, _LOOK) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}.draft")
+    make(draft)
+    try:
+        yield draft
+    finally:
+        _discard(draft)
 
 
 def _discard(draft: Path) -> None:

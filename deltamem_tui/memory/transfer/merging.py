@@ -21,10 +21,10 @@ from deltamem_tui.bank.merge import MergePlan, merge_into, merge_to
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.table import Rows, TableSnapshot
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.verify import flaws_of
+from deltamem_tui.bank.verify import require_sound
 from deltamem_tui.embedding.protocol import require_same
 from deltamem_tui.embedding.scan import DECIMALS
-from deltamem_tui.errors import BankCorruptError, EmbedderMismatchError, UsageError
+from deltamem_tui.errors import EmbedderMismatchError, UsageError
 from deltamem_tui.memory.method import display_of
 from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.memory.vectors.search import card_of
@@ -110,20 +110,21 @@ def merge(
     found: list[NearRoots] = []
 
     def look(join: Join, side: TableSnapshot, claims: Claims) -> None:
-        """Note the near roots of the next bank, and have all of its nodes taken."""
+        """Note the near roots of the next bank."""
         if near is not None and display_of(banks[0], join.tree).comparable:
             found.extend(_near_roots(join, side, claims, near, [bank.name for bank in banks]))
 
     def plan() -> MergePlan:
         found.clear()
-        return MergePlan(banks, skip=look, with_episodes=with_episodes)
+        return MergePlan(banks, look=look, with_episodes=with_episodes)
 
     if output is None:
         banks[0].require_writable()
         made = plan() if dry_run else merge_into(banks[0], plan)
         bank, changed = banks[0], not made.empty
     else:
-        _refuse_unsound_archive(banks[0])
+        if banks[0].archived:
+            require_sound(banks[0])  # it is copied as it is
         made = plan()
         bank, changed = (banks[0] if dry_run else merge_to(output, made)), True
     if dry_run:
@@ -150,15 +151,6 @@ def _refuse_impossible(banks: Sequence[Bank], near: float | None) -> None:
         raise UsageError(
             f"{near:g} is not a similarity", hint=f"choose one from -1 to 1, such as {NEAR}"
         )
-
-
-def _refuse_unsound_archive(first: Bank) -> None:
-    """Return the first bank is copied as it is, and an archive has not been checked yet."""
-    if not first.archived:
-        return
-    for flaw in flaws_of(first):
-        where = one_line(str(first.path / flaw.source))
-        raise BankCorruptError(flaw.message, source=where, position=flaw.position, hint=flaw.hint)
 
 
 def _require_one_embedder(first: Bank, other: Bank) -> None:

@@ -28,7 +28,6 @@ _CHANGES = {
     "revived": "revived",
     "hidden": "hidden below deleted ones",
     "loosened": "made roots",
-    "left_out": "left out",
     "counted": "with other counts",
 }
 
@@ -143,7 +142,6 @@ def view_merge(merge: Merge) -> ReportView:
             {
                 "tree": each.tree,
                 "node": each.kept.id,
-                "kind": each.kind,
                 "kept": _state_record(each.kept, mine),
                 "lost": _state_record(each.lost, other),
             }
@@ -159,7 +157,10 @@ def view_merge(merge: Merge) -> ReportView:
             }
             for each in merge.near
         ],
-        "disagreements": [asdict(each) for each in plan.disagreements],
+        "disagreements": [
+            {"what": each.name, "kept": each.before, "lost": each.after, "bank": bank}
+            for bank, each in plan.disagreements
+        ],
         "counted_as_one": plan.counted_as_one,
         "episodes": episodes
         and {
@@ -183,14 +184,16 @@ def view_merge(merge: Merge) -> ReportView:
             _quoted(display, pair.near, pair.near_bank),
         ]
     for each, mine, other in sides:
-        display, why = displays[each.tree], "and one went further"
-        why = "at the same revision" if each.kind == "tie" else why
+        display = displays[each.tree]
         changed += [
-            f"{display.title} {each.kept.id} was changed in two banks, {why}; the first stays:",
+            f"{display.title} {each.kept.id} was changed in two banks; the first stays:",
             _quoted(display, each.kept, mine),
             _quoted(display, each.lost, other),
         ]
-    only_one = [f"{e.what}: {e.kept} stays; {e.bank} says {e.lost}" for e in plan.disagreements]
+    only_one = [
+        f"{each.name}: {each.before} stays; {bank} says {each.after}"
+        for bank, each in plan.disagreements
+    ]
     copies = [f"{one} and {two}: the greater of each count" for one, two in plan.counted_as_one]
     sections = (
         ReportSection("Nodes that lost their place", displaced),

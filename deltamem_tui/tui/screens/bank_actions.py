@@ -200,18 +200,18 @@ def _plan_unfreeze(path: Path, _: str) -> Outcome:
 def verify(browser: Browser, path: Path) -> None:
     """Check every file of a bank."""
 
-    def work(progress: Progress) -> Info:
+    def work(_: Progress) -> Info:
         from deltamem_tui.bank import verify as checks
 
         bank = Bank.open(path)
-        flaws = checks.verify(bank, progress.go_on)
+        flaws = checks.verify(bank)
         if not flaws:
             return Info(f"{bank.name}: all files are intact")
         where = ", ".join(filter(None, (flaws[0].source, flaws[0].position)))
         words = f"{bank.name}: {counted(len(flaws), 'flaw')}; {where}: {flaws[0].message}"
         return Info(words, warning=True)
 
-    browser.work.start("verifying", work, can_stop=True)
+    browser.work.start("verifying", work)
 
 
 # Renaming and deleting

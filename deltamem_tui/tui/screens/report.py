@@ -65,11 +65,9 @@ def _commit_lines(past: Past, shown: Mapping[str, Display]) -> Iterator[str]:
         moment = past.moments[number]
         brought = []
         for name, display in shown.items():
-            change = past.change(number, name)
-            counts = (("+", change.added), ("~", change.changed), ("−", change.deleted))
-            signs = [f"{sign}{len(rows):,}" for sign, rows in counts if len(rows)]
-            if signs:
-                brought.append(f"{' '.join(signs)} in the {display.title}")
+            lines = past.lines(number, name) - past.lines(number - 1, name) if number else 0
+            if lines:
+                brought.append(f"{counted(lines, 'change')} in the {display.title}")
         facts = (one_line(moment.event, 20), ", ".join(brought), _task(past, number))
         yield f"{local_time(moment.time)}  " + " · ".join(filter(None, facts))
 
