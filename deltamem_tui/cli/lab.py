@@ -16,7 +16,7 @@ from deltamem_tui.cli.logs import logs_as_bank
 from deltamem_tui.cli.models import checked_prompts, extractor_for, model_client
 from deltamem_tui.cli.options import ModelOptions, argument, flag, option
 from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import InterruptionError, Result, facts
+from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
 from deltamem_tui.lab.environment import ENVIRONMENTS
 from deltamem_tui.llm.cost import Budget
@@ -47,7 +47,7 @@ class ContestOptions(ModelOptions):
         option(
             "--method",
             "NAME[:PARAMETER=VALUE,…]",
-            "A memory method, or nothing, raw, weighted, kind; can be repeated.",
+            "A memory method, or nothing, raw, kind; can be repeated.",
         ),
     ] = None
     bank: Annotated[list[str] | None, option("--bank", "BANK", "A bank that competes.")] = None
@@ -253,10 +253,9 @@ class _Contest:
         tools = contest.Tools(ground, embedder, writer, wishes.parallel, give_up)
         folder = (wishes.out or paths.contests_folder() / plan.digest).expanduser()
         if wishes.dry_run:
-            left = contest.what_is_left(plan, folder, len(log))
-            notes = ["dry run: nothing was played"]
-            view = facts({name.replace("_", " "): value for name, value in left.items()})
-            return Result("lab", {"folder": folder, **left}, view=view, notes=notes)
+            left = contest.games_left(plan, folder)
+            notes = [f"dry run: {left:,} games are left to play in {folder}"]
+            return Result("lab", {"folder": folder, "left": left}, notes=notes)
 
         def between() -> None:
             if self.stop:

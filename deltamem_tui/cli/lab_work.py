@@ -6,12 +6,12 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation, interruptible
 from deltamem_tui.cli.logs import Logs, Outcome, logs_as_bank, user_outcomes_of
-from deltamem_tui.cli.options import flag, option
+from deltamem_tui.cli.options import option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result, table
 from deltamem_tui.errors import UsageError
@@ -28,9 +28,6 @@ def work(
     method: Annotated[
         list[str] | None, option("--method", "NAME[:PARAMETER=VALUE,…]", "Can be repeated.")
     ] = None,
-    by: Annotated[
-        Literal["time", "task"], flag("--by", "Hold out the last, or some tasks.")
-    ] = "time",
     hold_out: Annotated[
         float, option("--hold-out", "SHARE", "The share held out.", min=0.01, max=0.9)
     ] = 0.25,
@@ -45,7 +42,7 @@ def work(
     Part of the log is learnt by rules; each held-out task is asked, and the text is compared with
     the files, folders, verifying commands, tools, commands, flags and tables that its episode
     went on to use. What the task names, or no learnt episode touched, does not count. Beside the
-    methods: nothing, what is used most, and the nearest episode as it was. A folder's logs are
+    methods: nothing, what is used most, and the nearest success as it was. A folder's logs are
     taken from the oldest to the newest. Failed episodes are not asked for tools and commands.
     """
     from msgspec import to_builtins
@@ -60,7 +57,7 @@ def work(
     with interruptible() as stop:
         with logs_as_bank(invocation, _by_age(logs), stop, **choices) as (bank, report):
             found, domain = [*episodes(bank)], bank.manifest.domain
-        split = (lab.WorkSplit.by_task if by == "task" else lab.WorkSplit.by_time)(found, hold_out)
+        split = lab.WorkSplit.by_time(found, hold_out)
         if not (split.learnt and split.asked):
             what = f"{len(found)} episodes cannot be split into learnt and held out"
             raise UsageError(what, hint="name more logs, or another --hold-out")
@@ -87,7 +84,6 @@ def work(
     data = {
         "learnt": len(split.learnt),
         "asked": len(split.asked),
-        "by": by,
         "budget": budget,
         "embedder": loaded.card.model,
         "memories": {name: to_builtins(some) for name, some in measures.items()},

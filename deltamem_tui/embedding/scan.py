@@ -55,16 +55,10 @@ def cells_of(vectors: NDArray[np.float32]) -> Parts:
 
 
 class SparseRows:
-    """Sparse rows, in one or more parts that `cells_of` made.
+    """Sparse rows, in one or more parts that `cells_of` made."""
 
-    `counted` keeps what was counted of them, for later rows of the same files: those only grow.
-    """
-
-    def __init__(
-        self, parts: Sequence[Parts], dimensions: int, counted: dict[str, Any] | None = None
-    ) -> None:
+    def __init__(self, parts: Sequence[Parts], dimensions: int) -> None:
         self._parts = parts
-        self._counted = {} if counted is None else counted
         self._dimensions = dimensions
         self._rows = sum(len(part["lengths"]) for part in parts)
 
@@ -78,25 +72,10 @@ class SparseRows:
 
     def frequency(self, dead: NDArray[np.bool_]) -> NDArray[np.float64]:
         """Count the living rows that hold each dimension: float64 [dimensions]."""
-        before, counts = self._counted.get("frequency", (np.zeros(0, dtype=np.bool_), 0))
-        if len(before) > self._rows or (before & ~dead[: len(before)]).any():
-            before, counts = before[:0], 0  # it was counted of other rows
-        born, died = ~dead, dead.copy()
-        born[: len(before)] = False
-        died[len(before) :] = False
-        died[: len(before)] &= ~before
-        counts = counts + self._count(born) - self._count(died)
-        self._counted["frequency"] = dead.copy(), counts
-        frequency: NDArray[np.float64] = counts.astype(np.float64)
-        return frequency
-
-    def _count(self, chosen: NDArray[np.bool_]) -> NDArray[np.int64]:
-        """Count the chosen rows, bool [rows], that hold each dimension: int64 [dimensions]."""
-        counts = np.zeros(self._dimensions, dtype=np.int64)
-        for rows, columns, _, lengths in self._pieces() if chosen.any() else ():
-            if (here := np.flatnonzero(chosen[rows])).size:
-                held = columns[_cells_at(here, lengths)]
-                counts += np.bincount(held, minlength=self._dimensions)
+        counts = np.zeros(self._dimensions, dtype=np.float64)
+        for rows, columns, _, lengths in self._pieces():
+            held = columns[np.repeat(~dead[rows], lengths)]
+            counts += np.bincount(held, minlength=self._dimensions)
         return counts
 
     def _sums(self, weight: NDArray[np.float32], power: int) -> NDArray[np.float32]:
@@ -124,14 +103,6 @@ class SparseRows:
                 yield rows, part["columns"][cells], part["values"][cells], lengths
                 cell = cells.stop
             first += len(part["lengths"])
-
-
-def _cells_at(rows: NDArray[np.int64], lengths: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the places of the cells of some rows, of rows of these lengths."""
-    sizes = lengths[rows]
-    starts = (np.cumsum(lengths) - lengths)[rows]
-    cells: NDArray[np.int64] = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes)
-    return cells + np.arange(len(cells))
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,7 +36,6 @@ from deltamem_tui.lab.plan import (
     ContestantFolder,
     ContestPlan,
     StartPoint,
-    TrialResult,
     keep_plan,
     owned,
 )
@@ -252,25 +251,7 @@ def _side_by_side(
             each.result()
 
 
-def what_is_left(plan: ContestPlan, folder: Path, log: int) -> dict[str, float | None]:
-    """Return how much of a contest is left, and what the finished games cost on average."""
-    done: list[TrialResult] = []
-    left = learnt = 0
-    for each, name in zip(plan.contestants, plan.folders, strict=True):
-        kept = ContestantFolder(folder / name)
-        mine = [kept.results[game.name] for game in plan.games if game.name in kept.results]
-        done += mine
-        left += len(plan.games) - len(mine)
-        learnt += (len(plan.games) - len(mine)) * (plan.learns and each.method != "nothing")
-        learnt += log * (each.sort == "method" and kept.start is None)
-    costs = [each.cost for each in done]
-    cost = None if None in costs or not done else sum(each or 0.0 for each in costs) / len(done)
-    return {
-        "contestants": len(plan.contestants),
-        "games": len(plan.games),
-        "left": left,
-        "actions": left * plan.limit,
-        "learnt": learnt,
-        "played": len(done),
-        "cost_left": None if cost is None else cost * left,
-    }
+def games_left(plan: ContestPlan, folder: Path) -> int:
+    """Return how many games are left to play, over all contestants."""
+    kept = [ContestantFolder(folder / name) for name in plan.folders]
+    return sum(game.name not in each.results for each in kept for game in plan.games)

@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import re
 import threading
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
-from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -48,7 +45,6 @@ if TYPE_CHECKING:
 BASELINES: Mapping[str, str] = {
     "nothing": "no memory",
     "raw": "the success whose task is most similar, as it was",
-    "weighted": "the same by shared words, common ones counting more",
     "kind": "the same as raw, among the successes of the task's kind",
 }
 """Per baseline, what it hands over."""
@@ -234,34 +230,8 @@ def baseline(
         kind = kind_of(task)
         return nearest_task(task, [each for each in some if kind_of(each.task) == kind] or some)
 
-    choices = {
-        "nothing": None,
-        "raw": nearest_task,
-        "weighted": _nearest_words,
-        "kind": nearest_of_kind,
-    }
+    choices = {"nothing": None, "raw": nearest_task, "kind": nearest_of_kind}
     return RawMemory(choices[name], episodes)
-
-
-def _nearest_words(task: str, episodes: Sequence[Trajectory]) -> Trajectory:
-    """Choose by shared words and pairs of words, each times √df: common ones count more."""
-    grams = [_grams(each.task) for each in episodes]
-    seen = Counter(gram for each in grams for gram in each)
-    asked = _grams(task)
-
-    def weight(some: set[str]) -> float:
-        return float(sum(seen[gram] for gram in some))
-
-    def similarity(number: int) -> float:
-        both = weight(asked) * weight(grams[number])
-        return weight(asked & grams[number]) / (both**0.5 or 1.0)
-
-    return episodes[max(range(len(episodes)), key=similarity)]
-
-
-def _grams(text: str) -> set[str]:
-    words = re.findall(r"[a-z]+", text.lower())
-    return {*words, *(f"{a} {b}" for a, b in pairwise(words))}
 
 
 def as_it_was(episode: Trajectory) -> str:

@@ -6,24 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from msgspec import Struct
-
 from deltamem_tui.errors import GameError
 from deltamem_tui.lab.contestants import Contestant, Memory, true_outcome
-from deltamem_tui.lab.environment import Count, Dollars, Game, GameInfo, Observation, Start
-from deltamem_tui.lab.plan import TrialResult
+from deltamem_tui.lab.environment import Game, GameInfo, Observation, Start
+from deltamem_tui.lab.plan import ModelCost, TrialResult
 from deltamem_tui.lab.workers import Workers
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.text import clean, count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory, scene_of
-
-
-class AgentCost(Struct, frozen=True):
-    """The cost of playing: questions to a model, tokens both ways, US dollars (None if unknown)."""
-
-    calls: Count = 0
-    tokens: Count = 0
-    cost: Dollars | None = 0.0
 
 
 @dataclass(slots=True)
@@ -76,7 +66,7 @@ class Agent(Protocol):
 
     name: str
 
-    def play(self, game: Playthrough, memory: str) -> AgentCost:
+    def play(self, game: Playthrough, memory: str) -> ModelCost:
         """Play a game from its start, with a memory's text (empty without one)."""
 
 

@@ -127,6 +127,14 @@ class TrialResult(Struct, frozen=True, omit_defaults=True):
     cost: Dollars | None = 0.0
 
 
+class ModelCost(Struct, frozen=True):
+    """The cost of a model: questions, tokens both ways, US dollars (None if unknown)."""
+
+    calls: Count = 0
+    tokens: Count = 0
+    cost: Dollars | None = 0.0
+
+
 class StartPoint(Struct, frozen=True):
     """The beginning of a contestant's memory.
 

@@ -17,8 +17,7 @@ from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from deltamem_tui.lab.contestants import Contestant, MemorySize
-from deltamem_tui.lab.environment import Count, Dollars
-from deltamem_tui.lab.plan import LOG, ContestPlan, StartPoint, TrialResult
+from deltamem_tui.lab.plan import LOG, ContestPlan, ModelCost, StartPoint, TrialResult
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.text import counted
 
@@ -44,30 +43,14 @@ class Measure(Struct, frozen=True):
     difference: Estimate = Estimate()
 
 
-class KindResult(Struct, frozen=True):
-    """A contestant's measures in the games of one kind of task."""
-
-    games: int
-    measures: Mapping[str, Measure]
-
-
-class WriterUsage(Struct, frozen=True):
-    """The cost of a model that puts experience into words, in US dollars; None if unknown."""
-
-    calls: Count = 0
-    tokens: Count = 0
-    cost: Dollars | None = 0.0
-
-
 class ContestantResult(Struct, frozen=True):
     """A contestant's measures by name, its memory's size, and every game."""
 
     contestant: Contestant
     measures: Mapping[str, Measure]
-    by_kind: Mapping[str, KindResult]
     start: StartPoint
     size: MemorySize
-    writer: WriterUsage
+    writer: ModelCost
     results: tuple[TrialResult, ...]
 
 
@@ -109,24 +92,15 @@ class Finish:
 
     def compared(self, first: Finish) -> ContestantResult:
         """Return what came of it, compared with the first contestant."""
-        kinds: dict[str, list[int]] = {}
-        for at, each in enumerate(self.results):
-            if each.kind:
-                kinds.setdefault(each.kind, []).append(at)
         tokens = self.usage.prompt_tokens + self.usage.completion_tokens
         return ContestantResult(
             self.contestant,
             measured(self.results, first.results),
-            {kind: self._of_kind(first, places) for kind, places in kinds.items()},
             self.start,
             self.size,
-            WriterUsage(self.usage.calls, tokens, self.usage.cost),
+            ModelCost(self.usage.calls, tokens, self.usage.cost),
             tuple(replace(each, memory="") for each in self.results),
         )
-
-    def _of_kind(self, first: Finish, places: Sequence[int]) -> KindResult:
-        some, others = ([each.results[at] for at in places] for each in (self, first))
-        return KindResult(len(places), measured(some, others))
 
 
 def contest_result(
@@ -224,7 +198,8 @@ def interval(estimate: Estimate) -> str:
 
 def value_of(each: ContestantResult, measure: str) -> float | None:
     """Return a measure of a contestant, rounded as it is shown; None if it is not known."""
-    return _value(each.measures, measure, _PLACES.get(measure, 3))
+    value = each.measures[measure].estimate.value if measure in each.measures else None
+    return None if value is None else round(value, _PLACES.get(measure, 3))
 
 
 def title_of(found: ContestResult) -> str:
@@ -268,7 +243,7 @@ class ReportTable:
 
 
 def tables(found: ContestResult) -> Iterator[ReportTable]:
-    """Yield what the contestants came to, the differences, and the scores by kind of task."""
+    """Yield what the contestants came to, and the differences."""
     some, first = found.contestants, found.contestants[0]
     names = list(dict.fromkeys(name for each in some for name in each.measures))
     writes = any(each.writer.calls for each in some)
@@ -298,24 +273,7 @@ def tables(found: ContestResult) -> Iterator[ReportTable]:
             for each in some[1:]
         ]
         yield ReportTable(title, ["contestant", *map(_spaced, compared)], rows)
-    if len(first.by_kind) > 1 and compared:
-        rows = [
-            [
-                kind,
-                of_first.games,
-                *(_value(each.by_kind[kind].measures, compared[0]) for each in some),
-            ]
-            for kind, of_first in first.by_kind.items()
-        ]
-        head = ["kind", "games", *(each.contestant.name for each in some)]
-        yield ReportTable(f"{_spaced(compared[0])} by kind of task", head, rows)
 
 
 def _spaced(name: str) -> str:
     return name.replace("_", " ")
-
-
-def _value(measures: Mapping[str, Measure], name: str, places: int = 3) -> float | None:
-    """Return a measure, rounded; None if it is not known."""
-    value = measures[name].estimate.value if name in measures else None
-    return None if value is None else round(value, places)

@@ -11,13 +11,16 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from hashlib import sha256
 from pathlib import Path, PurePosixPath
 
-import numpy as np
-
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.lab.contestants import BankMemory, Contestant, SharedEmbedder, as_it_was
+from deltamem_tui.lab.contestants import (
+    BankMemory,
+    Contestant,
+    Memory,
+    SharedEmbedder,
+    baseline,
+)
 from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.result import Measure, measured
 from deltamem_tui.memory.banks import create_bank
@@ -86,7 +89,7 @@ def _command_terms(line: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class WorkSplit:
-    """Episodes that are learnt, and later ones, or those of other tasks, that are asked about."""
+    """Episodes that are learnt, and later ones that are asked about."""
 
     learnt: Sequence[Trajectory]
     asked: Sequence[Trajectory]
@@ -96,16 +99,6 @@ class WorkSplit:
         """Hold out the last episodes."""
         first = len(episodes) - max(1, round(share * len(episodes)))
         return cls(episodes[:first], episodes[first:])
-
-    @classmethod
-    def by_task(cls, episodes: Sequence[Trajectory], share: float) -> WorkSplit:
-        """Hold out all episodes of some tasks, chosen by a digest of the task."""
-
-        def place(episode: Trajectory) -> float:
-            return int.from_bytes(sha256(episode.task.encode()).digest()[:8]) / 2**64
-
-        learnt = [each for each in episodes if place(each) >= share]
-        return cls(learnt, [each for each in episodes if place(each) < share])
 
 
 class WorkQuestions:
@@ -207,17 +200,6 @@ def most_frequent(questions: WorkQuestions) -> Recall:
     return lambda task, scene: "\n".join(lines)  # noqa: ARG005
 
 
-def nearest_episode(episodes: Sequence[Trajectory], embedder: Embedder) -> Recall:
-    """Return the memory that hands over the episode whose task is most similar, as it was."""
-    vectors = embedder.embed_passages([each.task for each in episodes])
-
-    def recall(task: str, scene: str) -> str:  # noqa: ARG001
-        found = int(np.argmax(vectors @ embedder.embed_queries([task])[0]))
-        return as_it_was(episodes[found])
-
-    return recall
-
-
 def compared(
     split: WorkSplit,
     contestants: Sequence[Contestant],
@@ -253,8 +235,8 @@ def compared(
             memory.learn(episode)
         memories[each.name] = partial(_text_of, memory)
     memories["most frequent"] = most_frequent(questions)
-    memories["nearest episode"] = nearest_episode(split.learnt, shared)
-    memories["nothing"] = lambda task, scene: ""  # noqa: ARG005
+    memories["nearest success"] = partial(_text_of, baseline("raw", domain, shared, split.learnt))
+    memories["nothing"] = partial(_text_of, baseline("nothing", domain, shared, ()))
     answers = {
         name: questions.answers(recall, budget, going_on) for name, recall in memories.items()
     }
@@ -265,5 +247,5 @@ def compared(
     }
 
 
-def _text_of(memory: BankMemory, task: str, scene: str) -> str:
+def _text_of(memory: Memory, task: str, scene: str) -> str:
     return memory.recall(task, scene).text

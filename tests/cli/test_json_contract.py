@@ -195,7 +195,6 @@ bank merge ./left ./right -o both --near 0.3
 bank merge ./left ./right
 bank merge ./left ./right
 bank merge ./left scienceworld
-bank compact ./left --dry-run
 bank compact ./left
 bank compact ./left
 bank reembed ./minilm --embedder hashing --dry-run

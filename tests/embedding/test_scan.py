@@ -204,15 +204,12 @@ def test_a_question_that_does_not_fit_is_refused(query: NDArray[np.float64]) -> 
 DIMENSIONS = 6
 
 
-@given(st.integers(0, 2**32 - 1), st.lists(st.integers(0, 5), min_size=1, max_size=6))
-def test_the_frequency_is_that_of_the_living_rows(seed: int, grown: list[int]) -> None:
+@given(st.integers(0, 2**32 - 1), st.integers(0, 9))
+def test_the_frequency_is_that_of_the_living_rows(seed: int, rows: int) -> None:
     random = np.random.default_rng(seed)
-    counted: dict[str, Any] = {}
-    vectors = np.zeros((0, DIMENSIONS), dtype=np.float32)
-    for more in grown:
-        new = random.random((more, DIMENSIONS)) * (random.random((more, DIMENSIONS)) < 0.4)
-        vectors = np.concatenate([vectors, new.astype(np.float32)])
-        dead = random.random(len(vectors)) < 0.3  # some that were dead may live: other rows
-        parts = [cells_of(vectors[: len(vectors) // 2]), cells_of(vectors[len(vectors) // 2 :])]
-        found = SparseRows(parts, DIMENSIONS, counted).frequency(dead)
-        assert found.tolist() == np.count_nonzero(vectors[~dead], axis=0).tolist()
+    held = random.random((rows, DIMENSIONS)) < 0.4
+    vectors = (random.random((rows, DIMENSIONS)) * held).astype(np.float32)
+    dead = random.random(rows) < 0.3
+    parts = [cells_of(vectors[: rows // 2]), cells_of(vectors[rows // 2 :])]
+    found = SparseRows(parts, DIMENSIONS).frequency(dead)
+    assert found.tolist() == np.count_nonzero(vectors[~dead], axis=0).tolist()

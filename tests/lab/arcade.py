@@ -16,8 +16,8 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.lab.contest import Tools, hold
 from deltamem_tui.lab.contestants import Contestant, contestants
 from deltamem_tui.lab.environment import GameInfo, Observation, Start
-from deltamem_tui.lab.grounds import AgentCost, GameGround, Playthrough
-from deltamem_tui.lab.plan import ContestPlan, digest_of_episodes
+from deltamem_tui.lab.grounds import GameGround, Playthrough
+from deltamem_tui.lab.plan import ContestPlan, ModelCost, digest_of_episodes
 from deltamem_tui.lab.result import ContestResult
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -68,12 +68,12 @@ class Arcade:
 class Tinkerer:
     name = "tinkerer"
 
-    def play(self, game: Playthrough, memory: str) -> AgentCost:
+    def play(self, game: Playthrough, memory: str) -> ModelCost:
         colour = game.start.task.split()[2]
         told = re.findall(rf"({'|'.join(VERBS)}) {colour}", memory)
         for verb in dict.fromkeys([*reversed(told), *VERBS]):
             game.act(f"{verb} {colour}")
-        return AgentCost(len(game.steps), 10 * len(game.steps), 0.5)
+        return ModelCost(len(game.steps), 10 * len(game.steps), 0.5)
 
 
 def solved(colour: str, number: int) -> Trajectory:

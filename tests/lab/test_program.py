@@ -11,7 +11,8 @@ import pytest
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.agents.program import LONGEST_LINE, ProgramAgent
-from deltamem_tui.lab.grounds import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import Playthrough
+from deltamem_tui.lab.plan import ModelCost
 from tests.lab.house import HouseEnvironment
 
 TALK = """
@@ -49,7 +50,7 @@ assert seen["done"] and seen["score"] == 1
     played = game()
     cost = agent(tmp_path, program).play(played, "it is in the fridge")
     assert (played.best, len(played.steps), played.steps[0].thought) == (1, 5, "on")
-    assert cost == AgentCost(4, 40, 1.0)
+    assert cost == ModelCost(4, 40, 1.0)
 
 
 @pytest.mark.parametrize(

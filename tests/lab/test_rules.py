@@ -7,13 +7,14 @@ import pytest
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.agents.rules import RulesAgent
 from deltamem_tui.lab.environment import Game, Observation, Start
-from deltamem_tui.lab.grounds import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import Playthrough
+from deltamem_tui.lab.plan import ModelCost
 from tests.lab.house import House, Rooms
 
 
 def play(domain: str, game: Game, text: str, limit: int = 30) -> Playthrough:
     played = Playthrough(game, limit)
-    assert RulesAgent(domain).play(played, text) == AgentCost()
+    assert RulesAgent(domain).play(played, text) == ModelCost()
     return played
 
 

@@ -16,7 +16,8 @@ from deltamem_tui.errors import GameError, UsageError
 from deltamem_tui.lab.agents.rules import RulesAgent
 from deltamem_tui.lab.contestants import Contestant, RawMemory
 from deltamem_tui.lab.environment import GameInfo, environment_named
-from deltamem_tui.lab.grounds import AgentCost, GameGround, Playthrough
+from deltamem_tui.lab.grounds import GameGround, Playthrough
+from deltamem_tui.lab.plan import ModelCost
 from deltamem_tui.lab.workers import Workers
 from tests.places import ROOT
 
@@ -63,10 +64,10 @@ class Reckless:
     def __init__(self, *actions: str) -> None:
         self.actions = actions
 
-    def play(self, game: Playthrough, memory: str) -> AgentCost:
+    def play(self, game: Playthrough, memory: str) -> ModelCost:
         for each in self.actions:
             game.act(each)
-        return AgentCost()
+        return ModelCost()
 
 
 def test_a_game_whose_process_dies_is_played_once_more(

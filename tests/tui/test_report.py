@@ -18,7 +18,7 @@ def test_the_verdict_is_in_words_and_the_numbers_are_the_banks(folder: Path) -> 
             "2 of 9 nodes are failures",
             "Press 3, then L: learn from the episodes that wait.",
             "6 nodes: 3 roots, 3 residuals",
-            "+6 in the task tree",
+            "6 changes in the task tree",
         ):
             assert words in text, text
 

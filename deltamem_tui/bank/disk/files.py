@@ -371,10 +371,7 @@ def other_folder(path: Path) -> Iterator[Path]:
 
 
 def remove_folder(path: Path) -> None:
-    """Remove a folder, or a file, with all that is in it. It is gone from its place in one step.
-
-    What a killed process leaves of it is a draft, which one clears away a day later.
-    """
+    """Remove a folder, or a file, with all that is in it. It is gone from its place in one step."""
     with storage_errors(path), _draft_beside(path, path.rename):
         sync(path.parent)
 

@@ -22,7 +22,8 @@ from msgspec import Struct
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.environment import Count, Dollars
-from deltamem_tui.lab.grounds import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import Playthrough
+from deltamem_tui.lab.plan import ModelCost
 from deltamem_tui.text import clean, one_line
 
 LONGEST_LINE = 1_000_000
@@ -55,7 +56,7 @@ class ProgramAgent:
         if not self._command:
             raise self._problem("is not named")
 
-    def play(self, game: Playthrough, memory: str) -> AgentCost:
+    def play(self, game: Playthrough, memory: str) -> ModelCost:
         """Have a program play."""
         with tempfile.TemporaryFile() as printed:
             pipe: dict[str, Any] = dict.fromkeys(("stdin", "stdout"), subprocess.PIPE)
@@ -83,7 +84,7 @@ class ProgramAgent:
 
     def _played(
         self, program: subprocess.Popen[bytes], game: Playthrough, memory: str
-    ) -> AgentCost:
+    ) -> ModelCost:
         calls, tokens, cost, start = 0, 0, None, game.start
         message: dict[str, object] = {"task": start.task, "scene": start.scene}
         message |= {"commands": start.commands, "memory": memory, "limit": game.limit}
@@ -95,7 +96,7 @@ class ProgramAgent:
             seen = game.act(clean(move.action).strip(), clean(move.thought).strip())
             message = {"observation": seen.text, "score": seen.score, "done": game.over}
             message["commands"] = seen.commands
-        return AgentCost(calls, tokens, cost)
+        return ModelCost(calls, tokens, cost)
 
     def _move(
         self, program: subprocess.Popen[bytes], message: dict[str, object]

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from deltamem_tui.errors import PromptTooLongError
 from deltamem_tui.lab.environment import Start
-from deltamem_tui.lab.grounds import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import Playthrough
+from deltamem_tui.lab.plan import ModelCost
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
 from deltamem_tui.llm.client import Answer, Client, NoUsableAnswerError
 from deltamem_tui.llm.cost import Usage
@@ -59,7 +60,7 @@ class ReActAgent:
         """Return what all questions through the client took."""
         return self._client.usage
 
-    def play(self, game: Playthrough, memory: str) -> AgentCost:
+    def play(self, game: Playthrough, memory: str) -> ModelCost:
         """Ask for one action after the other."""
         spent = Usage()
         while not game.over:
@@ -70,7 +71,7 @@ class ReActAgent:
                 break
             spent += answer.usage
             game.act(answer.value.action, answer.value.thought)
-        return AgentCost(spent.calls, spent.prompt_tokens + spent.completion_tokens, spent.cost)
+        return ModelCost(spent.calls, spent.prompt_tokens + spent.completion_tokens, spent.cost)
 
     def cancel(self) -> None:
         """Ask nothing more for what is under way."""

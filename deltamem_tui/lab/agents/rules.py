@@ -14,7 +14,8 @@ from hashlib import sha256
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab.environment import Observation
-from deltamem_tui.lab.grounds import AgentCost, Playthrough
+from deltamem_tui.lab.grounds import Playthrough
+from deltamem_tui.lab.plan import ModelCost
 from deltamem_tui.text import one_line
 
 _MARK = re.compile(r"^\s*(?:\d+[.)]|[-*•>]|(?:action|act)\s*\d*:)?\s*`?", re.IGNORECASE)
@@ -367,13 +368,13 @@ class RulesAgent:
                 hint=f"it plays {' and '.join(PLAYERS)}; give a model, or a program of your own",
             )
 
-    def play(self, game: Playthrough, memory: str) -> AgentCost:
+    def play(self, game: Playthrough, memory: str) -> ModelCost:
         """Carry out the memory's commands, then explore if this agent does."""
         if self._player:
             self._player(game).play(memory)
         if self._explores:
             _explore(game)
-        return AgentCost()
+        return ModelCost()
 
 
 def _explore(game: Playthrough) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from deltamem_tui.lab.games.scienceworld_goals import ROOMS
 from deltamem_tui.memory.domain import Move
@@ -112,24 +111,6 @@ def _richest(items: Sequence[str]) -> list[str]:
     return list(best.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Command:
-    """A move and the room it was made in."""
-
-    room: str
-    move: Move
-    when: str = ""
-
-    @property
-    def verb(self) -> str:
-        return self.move.action.split(" ")[0]
-
-    @property
-    def refusal(self) -> str:
-        """The command with the answer that refused it."""
-        return f"{self.move.action}{self.when} → {condense(self.move.answer, _ANSWER_WORDS)}"
-
-
 def is_sensible(action: str) -> bool:
     """Return whether an action is more than what the simulator lets one do with anything at all.
 
@@ -152,22 +133,23 @@ def is_lesson(move: Move) -> bool:
 def command_facts(moves: Sequence[Move]) -> list[Fact]:
     """Return one example for each kind of command that worked, and for each that was refused.
 
-    What works in one room may be refused in another, or a moment later in the same one: each
-    is noted with its room, and a command that was answered both ways with its moment.
+    What works in one room may be refused in another: each is noted with its room. What was
+    answered both ways in one room works there.
     """
-    commands = [each for each in _commands(moves) if each.verb.isalpha()]
-    works: dict[str, _Command] = {}
-    refused: dict[tuple[str, str], _Command] = {}
-    for each in commands:
-        if each.move.effect == "refused" and is_lesson(each.move):
-            refused.setdefault((each.room, each.move.answer), each)
-        elif _is_example(each.move):
-            works.setdefault(each.verb, each)
+    working = {(move.room, move.action) for move in moves if _is_example(move)}
+    works: dict[str, tuple[str, str]] = {}
+    refused: dict[tuple[str, str], tuple[str, str]] = {}
+    for move in moves:
+        verb = move.action.split(" ")[0]
+        here = move.room, move.action
+        if verb.isalpha() and here in working:
+            works.setdefault(verb, here)
+        elif verb.isalpha() and move.effect == "refused" and is_lesson(move):
+            answer = f"{move.action} → {condense(move.answer, _ANSWER_WORDS)}"
+            refused.setdefault((move.room, move.answer), (move.room, answer))
     return [
-        *_by_room("works", [(each.room, each.move.action) for each in works.values()][:_WORKING]),
-        *_by_room(
-            "refused", [(each.room, each.refusal) for each in refused.values()][:_MOST_REFUSED]
-        ),
+        *_by_room("works", [*works.values()][:_WORKING]),
+        *_by_room("refused", [*refused.values()][:_MOST_REFUSED]),
     ]
 
 
@@ -179,27 +161,6 @@ def _is_example(move: Move) -> bool:
     put_down = moved is not None and moved["to"] in FURNITURE
     plain = move.effect == "done" and not move.place and is_sensible(move.action)
     return plain and not put_down and not move.action.startswith(_EVERYWHERE)
-
-
-def _commands(moves: Sequence[Move]) -> Iterator[_Command]:
-    """Yield the moves with their rooms, and what was answered both ways there with its moment."""
-    placed = [(move.room, move) for move in moves]
-    working = {(room, move.action) for room, move in placed if _is_example(move)}
-    done: list[tuple[str, str]] = []
-    for room, move in placed:
-        both = move.effect == "refused" and (room, move.action) in working
-        yield _Command(room, move, _moment(room, move.action, done) if both else "")
-        if move.effect == "done":
-            done.append((room, move.action))
-
-
-def _moment(room: str, action: str, done: Sequence[tuple[str, str]]) -> str:
-    """After what a command was refused that works at another time in the same room."""
-    if (room, action) not in done:
-        return ", at first"
-    thing = action.partition(" ")[2]
-    last = next(did for where, did in reversed(done) if where == room and thing in did)
-    return f", after `{last}`"
 
 
 def _by_room(what: str, texts: Iterable[tuple[str, str]]) -> list[Fact]:

@@ -152,8 +152,7 @@ def _with_cells(rows: Rows, tree: Tree) -> Rows:
         new = [cells_of(vectors[at : at + step]) for at in range(known.rows, len(vectors), step)]
         known = _Cells(_joined(known.parts, new), len(vectors), vectors[-1:].copy())
         derived["cells"] = known
-    counted = derived.setdefault("counted", {})
-    return replace(rows, sparse=SparseRows(known.parts, vectors.shape[1], counted))
+    return replace(rows, sparse=SparseRows(known.parts, vectors.shape[1]))
 
 
 def _covers(known: _Cells, vectors: NDArray[np.float32]) -> bool:

@@ -37,7 +37,6 @@ NEEDLESS = {
     "transfer.copy_into: index.npy": DERIVED,
     "table.create > replace: jsonl": EMPTY,
     "table.create > replace: nodes.jsonl": EMPTY,
-    "table.create > replace: the folder": AGAIN,
 }
 """The syncs that no scenario needs, and why they stay."""
 
