@@ -199,6 +199,18 @@ def test_records_that_own_knows_as_one_list_are_one_episode(tmp_path: Path) -> N
     assert found.outcome == Outcome(success=True, source="stated")
 
 
+def test_sessions_put_together_come_apart_and_strange_records_are_told(tmp_path: Path) -> None:
+    own = 'own = "[?from]"\nbegins = "id"\nforeign = "[?!from]"\n'
+    reader = declared(tmp_path, own + 'messages = "[?from].{role: from, content: words}"')
+    said = [{"id": "a", "from": "user", "words": "go"}, {"from": "agent", "words": "gone"}]
+    again = [{"id": "b", "from": "user", "words": "come"}, {"from": "agent", "words": "here"}]
+    found = read(tmp_path, reader, said + again)
+    assert [each.task for each in found if isinstance(each, Trajectory)] == ["go", "come"]
+    assert len(found) == 2
+    *_, told = read(tmp_path, reader, [*said, {"type": "x"}])
+    assert "1 line is left out: of the unknown kind x" in str(told)
+
+
 @pytest.mark.parametrize(
     ("toml", "words"),
     [
