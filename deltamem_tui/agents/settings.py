@@ -63,9 +63,10 @@ class FileChange:
             place = self.path.resolve()
             if self.after is None:
                 files.remove(place)
-                if place.parent.name == PROGRAM:  # the folder of the skill
-                    with suppress(OSError):
+                with suppress(OSError):  # a folder that holds more
+                    if place.parent.name == PROGRAM:  # of the skill
                         place.parent.rmdir()
+                        place.parent.parent.rmdir()
                 return
             files.make_folders(place.parent)
             draft = place.with_name(f".{place.name}.{os.getpid()}")

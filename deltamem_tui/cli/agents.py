@@ -81,6 +81,8 @@ def install(
     name = bank if project else str(path.resolve())
     notes += [protocol.trust] if protocol.trust else []
     changes = settings.planned(protocol, _folder(project), name, budget, portable=project)
+    if changes and not dry_run:
+        notes.append("work on, then `deltamem import --queued` takes in the sessions that ended")
     return _changed("install", protocol.name, changes, notes, dry_run=dry_run)
 
 

@@ -95,7 +95,8 @@ def _version() -> Result:
 def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageError:
     message = one_line(error.format_message()).removesuffix(".")
     command = meant(words)
-    call = f"{PROGRAM} {command.name}" if command else PROGRAM
+    group = words[0] if words and words[0] in NOUNS else ""
+    call = f"{PROGRAM} {command.name if command else group}".rstrip()
     hint = f"see `{call} --help`"
     if any(word.startswith("-") and " " in word for word in words):
         hint = f"put a text that begins with - at the end, after --: `{call} … -- TEXT`"

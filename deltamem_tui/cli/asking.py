@@ -101,6 +101,9 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall) -> None:
 
 def _nothing(bank: Bank, answers: Iterable[CollectionRecall | None]) -> str:
     """Return why there is no context."""
+    if not any(map(len, bank.trees.values())):
+        first = "" if bank.episodes.waiting() else f"`deltamem import {bank.name} LOG…`, then "
+        return f"nothing is learnt yet: {first}`deltamem extract {bank.name} --extractor rules`"
     reasons = [_why_unmatched(bank, answer) for answer in answers if answer is not None]
     return "nothing matches: " + "; ".join(reasons or ["nothing was asked"])
 

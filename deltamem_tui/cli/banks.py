@@ -105,11 +105,13 @@ def init(
 
 def _preset_notes(made: Bank) -> list[str]:
     """Return where the method's usual numbers may not be the right ones for a bank."""
+    from deltamem_tui.memory.domain import GENERAL, domain_for
     from deltamem_tui.memory.method import method_of
 
     numbers, manifest = method_of(made).settings, made.manifest
     notes, model, presets = list[str](), manifest.embedder["model"], numbers.presets()
-    if numbers.published_for not in ("", model):
+    is_work = domain_for(manifest.domain) is GENERAL  # where no threshold applies
+    if not is_work and numbers.published_for not in ("", model):
         notes.append(
             f"these thresholds were tuned for {numbers.published_for}; the first episodes "
             f"recalibrate them for {model}"

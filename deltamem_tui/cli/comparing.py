@@ -216,8 +216,7 @@ def _task(banks: Sequence[Bank], episode_id: str) -> str:
 
 
 def _node_text(display: Display, node: Node) -> str:
-    below = "△" if display.layered else "○"
-    mark = "✗" if node.label == "failure" else "●" if node.kind == "root" else below
+    mark = "✗" if node.label == "failure" else "●" if node.kind == "root" else "○"
     return f"{node.id[:8]} {mark} {one_line(display.of_title(node), 120)}"
 
 

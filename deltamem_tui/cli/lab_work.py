@@ -18,6 +18,7 @@ from deltamem_tui.errors import UsageError
 
 if TYPE_CHECKING:
     from deltamem_tui.lab.result import Measure
+    from deltamem_tui.trajectory.logs.sources import FoundLog
 
 Budget = Annotated[int, option("--budget", "N", "Tokens of a text, 4 characters each.", min=10)]
 
@@ -119,11 +120,10 @@ def _shown(
     table(("memory", *main), rows)(page)
 
 
-def _by_age(logs: Sequence[str]) -> list[str]:
+def _by_age(logs: Sequence[str]) -> Sequence[str | FoundLog]:
     """Return the files of folders from the oldest to the newest; other logs as they are."""
     from deltamem_tui.trajectory.logs.sources import find_logs
 
     if not any(Path(each).expanduser().is_dir() for each in logs):
-        return [*logs]
-    paths = [found.log.path for found in find_logs(logs)]
-    return [str(each) for each in sorted(paths, key=lambda path: path.stat().st_mtime)]
+        return logs
+    return sorted(find_logs(logs), key=lambda found: found.log.path.stat().st_mtime)

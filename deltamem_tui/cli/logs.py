@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from deltamem_tui.agents.sessions import QueuedImport
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.import_report import FileTally, ImportReport, Reception
+    from deltamem_tui.trajectory.logs.sources import FoundLog
 
 
 Logs = Annotated[list[str], argument("LOG...", "Files, folders, patterns, or -.")]
@@ -196,7 +197,7 @@ def _session_record(taken: QueuedImport) -> dict[str, Any]:
 
 @contextmanager
 def logs_as_bank(
-    invocation: Invocation, logs: Sequence[str], stop: Interruption, **choices: Any
+    invocation: Invocation, logs: Sequence[str | FoundLog], stop: Interruption, **choices: Any
 ) -> Iterator[tuple[Bank, ImportReport]]:
     """Import logs into a bank that is gone after the block; `choices` are those of `LogImport`."""
     from deltamem_tui.memory.banks import create_bank

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.editing import Change
 
 
-_LEGEND = "● root  △ residual  ✗ failure  ⊕ consolidated  ×n hits"
+_LEGEND = "● root  ○ residual  ✗ failure  ⊕ consolidated  ×n hits"
 _LEGEND_OF_RECORDS = "● record  ○ part of the one above  ✗ failure  ×n hits"
 
 
@@ -80,8 +80,6 @@ def _rows(tree: Tree, depth: int | None) -> Iterator[int]:
 def _line(node: Node, above: Node | None, counts: Counts, display: Display) -> str:
     """Return a node on one line: id, marks, hits, and what it says that its parent does not."""
     marks = "✗" if node.label == "failure" else "●" if node.parent is None else "○"
-    if display.layered and marks == "○":
-        marks = "△"
     fused = " ⊕" if node.consolidated else ""
     hits = f" ×{counts.hits}" if counts.hits else ""
     return f"{node.id[:8]} {marks}{fused}{hits} {one_line(display.difference(node, above), 120)}"

@@ -452,6 +452,7 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
         for name in PROTOCOLS:
             deltamem("hooks", "remove", name)
         assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+        assert not (kept.parent / "skills").exists()
 
 
 def test_status_says_when_a_hook_last_ran(tmp_path: Path, bank: Path) -> None:

@@ -87,6 +87,11 @@ def test_the_help_of_a_command_names_the_shared_options(words: list[str], capsys
     assert "--banks DIR" in capsys.readouterr().out
 
 
+def test_a_mistyped_verb_leads_to_the_help_of_its_noun(capsys: Capture) -> None:
+    assert app.run(["bank", "instal"]) == 2
+    assert capsys.readouterr().err.endswith("(see `deltamem bank --help`)\n")
+
+
 def test_required_arguments_have_no_braces(capsys: Capture) -> None:
     assert app.run(["bank", "info", "--help"]) == 0
     assert capsys.readouterr().out.startswith("Usage: deltamem bank info [OPTIONS] BANK\n")

@@ -93,7 +93,8 @@ def test_extracting_a_few_at_a_time(program: Program) -> None:
     assert "episodes learnt\t1\n" in rest.out
     nothing = program("extract", "kitchen", "--extractor", "rules")
     assert nothing.code == 0
-    assert "no episode with a known outcome waits" in nothing.err
+    assert "no episode with a known outcome waits, but 1 episode waits for one" in nothing.err
+    assert "`deltamem episode outcome BANK ID success|failure`" in nothing.err
 
 
 @pytest.mark.parametrize("kind", [ExtractionError, VectorError, RecordError])

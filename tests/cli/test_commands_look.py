@@ -200,7 +200,11 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
 
 def test_an_empty_bank_says_so(empty: Program) -> None:
     assert empty("init", "new", "--embedder", "hashing").code == 0
-    assert empty("recall", "new", TASK).err == "nothing matches: nothing in the task tree\n"
+    said = empty("recall", "new", TASK).err
+    assert said == (
+        "nothing is learnt yet: `deltamem import new LOG…`, then "
+        "`deltamem extract new --extractor rules`\n"
+    )
     assert empty.json("search", "new", "heat").data == {"nodes": []}
     assert empty.json("tree", "new").data == {"nodes": []}
     assert empty.json("info", "new").data["task"]["mean_tokens_root"] is None

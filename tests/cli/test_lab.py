@@ -189,3 +189,17 @@ def test_a_log_is_replayed_and_a_bank_is_the_same_log(program: Program) -> None:
     answer = program("lab", "replay", log, *WHO, *BY)
     assert "precision" in answer.out.splitlines()[1]
     assert "none of the numbers is a success rate" in answer.err
+
+
+def test_the_sessions_of_a_folder_are_asked_with_the_default_method(empty: Program) -> None:
+    """What is no log there is skipped, as `import` skips it; nothing shown needs no vectors."""
+    folder = empty.folder / "logs"
+    folder.mkdir()
+    for number, record in enumerate(ENOUGH[:8]):
+        write_log(folder / f"{number}.jsonl", [record])
+    (folder / "agent.meta.json").write_text('{"agentType": "general-purpose"}')
+    answer = empty("lab", "work", str(folder), "--embedder", "minilm")
+    assert answer.code == 0, answer.err
+    assert "6 episodes learnt, 2 asked" in answer.err
+    replayed = empty("lab", "replay", str(folder), "--method", "deltamem", "--embedder", "minilm")
+    assert replayed.code == 0, replayed.err

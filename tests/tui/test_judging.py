@@ -118,9 +118,9 @@ def test_logs_that_do_not_say_how_they_ended_are_no_dead_end(folder: Path) -> No
         assert "S success, F failure, C if you cannot tell" in person.said[-1]
         await person.press("C")
         await person.press("L", "enter")
-        assert person.said[-1] == "4 episodes are successes now; L learns from them"
-        await person.press("L", "enter")
-        assert person.said[-1].startswith("learnt 4 episodes by rules")
+        assert person.said[-1].startswith(
+            "4 episodes are successes now; learnt 4 episodes by rules"
+        )
 
     browse(folder, story, "own", size=(120, 40))
 

@@ -29,6 +29,7 @@ from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.report import ReportScreen
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog
+from deltamem_tui.tui.widgets.forms import AskDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
@@ -100,6 +101,29 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
         size=(100, 60),
         configuration=Configuration(keys={"edit": "f9"}),
     )
+
+
+def test_every_screen_and_dialog_takes_the_key_of_help(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        for key in ("", *"1342"):
+            if key == "1":
+                await person.press("enter")
+            await person.press(*key)
+            await person.press("f1")
+            assert isinstance(person.app.screen, ReadingDialog)
+            assert "Keys: " in person.screen
+            await person.press("f1")
+            assert not isinstance(person.app.screen, ReadingDialog)
+        await person.press("escape", "3")  # out of the question
+        for key in ("i", "L", "A"):
+            await person.press(key)
+            dialog = person.app.screen
+            await person.press("f1")
+            assert person.app.screen is dialog
+            assert isinstance(dialog, AskDialog), key
+            await person.press("escape")
+
+    browse(folder, story, size=(100, 60))
 
 
 def test_a_key_for_no_action_names_the_nearest(folder: Path) -> None:

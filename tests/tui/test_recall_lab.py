@@ -177,3 +177,18 @@ def test_where_the_kind_decides_no_threshold_is_claimed(folder: Path) -> None:
         assert "reaches the threshold" not in why(person)
 
     browse(folder, story, "kinds", size=(120, 40))
+
+
+def test_real_work_is_asked_without_a_threshold(folder: Path) -> None:
+    bank = create_bank(folder / "work", embedder="hashing")
+    learn(bank, replace(trajectory("mend the parser", success=True), domain=""))
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        await person.write("bake bread")
+        assert why(person).endswith("is not near; no threshold applies.")
+        await person.press("escape", "plus")
+        assert person.said[-1] == "no threshold applies to this answer; nothing is tried"
+        assert "tried: " not in person.screen
+
+    browse(folder, story, "work", size=(120, 40))

@@ -10,7 +10,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog
-from deltamem_tui.tui.widgets.forms import AskDialog
+from deltamem_tui.tui.widgets.forms import AskDialog, Choices
 from tests.tui.support import Person, browse, grow
 
 
@@ -35,6 +35,7 @@ def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_p
         await fill(person, str(file), "me", "tick")
         assert isinstance(person.app.screen, ReadingDialog)
         assert "learnt from 1 episode by rules" in person.screen
+        assert "its episodes go along" in person.screen
         assert not file.exists()
         await person.press("y")
         assert person.said[-1].startswith(f"wrote {file}; its digest is sha256:")
@@ -107,3 +108,28 @@ def test_a_merge_shows_what_it_changes_before_it_is_done(folder: Path) -> None:
     browse(folder, story, size=(120, 40))
     assert len(Bank.open(folder / "kitchen").tree("task")) == 7
     assert verify(Bank.open(folder / "kitchen")) == []
+
+
+def test_what_may_be_merged_is_offered(folder: Path) -> None:
+    """A fingerprint is rounded, so it differs a little from machine to machine."""
+    known = Bank.open(folder / "kitchen").manifest.embedder["fingerprint"]
+    near = known[:-1] + ("1" if known[-1] == "0" else "0")
+    for name, change in (("near", {"fingerprint": near}), ("far", {"query_prefix": "query: "})):
+        shutil.copytree(folder / "kitchen", folder / name)
+        other = Bank.open(folder / name)
+        embedder = {**other.manifest.embedder, **change}
+        other.change_manifest(
+            "move", lambda manifest, made=embedder: (replace(manifest, embedder=made), {})
+        )
+
+    async def story(person: Person) -> None:
+        await person.press("j", "M")
+        dialog = person.app.screen
+        assert isinstance(dialog, AskDialog)
+        assert dialog.query_one("#other", Choices).chosen == "near"
+        assert "not offered: far: another embedder" in person.screen
+        assert "[x] include its episodes" in person.screen
+        await person.press("tab", "space")
+        assert "[ ] include its episodes" in person.screen
+
+    browse(folder, story, size=(120, 40))

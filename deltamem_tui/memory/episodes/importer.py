@@ -38,7 +38,7 @@ from deltamem_tui.memory.episodes.outcomes import (
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.logs.record import Notice, ReadProgress, Remark, located
-from deltamem_tui.trajectory.logs.sources import find_logs
+from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import Outcome, Trajectory, chosen_domain, is_earlier, session_of
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -228,7 +228,7 @@ class LogImport:
     """An import of logs into a bank, each read once.
 
     Args:
-        logs: Files, folders, patterns, or `-` for standard input.
+        logs: Files, folders, patterns, or `-` for standard input; or what `find_logs` found.
         format: How to read them; by content if None.
         success_at: The reward from which on an episode is a success.
         outcomes_name: The name of the user's file of outcomes, for errors.
@@ -245,7 +245,7 @@ class LogImport:
     def __init__(
         self,
         bank: Bank,
-        logs: Sequence[str],
+        logs: Sequence[str | FoundLog],
         *,
         format: str | None = None,  # noqa: A002 - the word that people type
         success_at: float = 1.0,

@@ -267,7 +267,7 @@ def view_learning(
     facts["episodes waiting"] = waiting
     asked = bool(found.usage.calls or found.usage.cached)
     facts |= usage_facts(found.usage) if asked else {}
-    notes = [*_notes(found, episodes, not_admitted)]
+    notes = [*_notes(found, episodes, not_admitted, waiting)]
     if dry_run and episodes:
         nothing = "sent or written: calls, tokens and cost are an estimate"
         notes.append(
@@ -276,8 +276,15 @@ def view_learning(
     return ReportView(record, facts, notes=notes, summary=_summary(found, nodes.total(), waiting))
 
 
-def _notes(found: LearningReport, episodes: int, not_admitted: int) -> Iterator[ReportNote]:
-    if not episodes:
+def _notes(
+    found: LearningReport, episodes: int, not_admitted: int, waiting: int
+) -> Iterator[ReportNote]:
+    if not episodes and waiting > not_admitted:
+        unsaid = counted(waiting - not_admitted, "episode waits", "episodes wait")
+        hint = "`deltamem episode list BANK --waiting` lists what waits, and "
+        hint += "`deltamem episode outcome BANK ID success|failure` says how one ended"
+        yield ReportNote(f"no episode with a known outcome waits, but {unsaid} for one", hint)
+    elif not episodes:
         yield ReportNote("no episode with a known outcome waits; `deltamem import` brings some")
     if found.calibrated:
         trees = ", ".join(

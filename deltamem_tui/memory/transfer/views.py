@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.bank import journal
+from deltamem_tui.bank import episodes, journal
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.diff import FieldChange
 from deltamem_tui.bank.merge import TreeChanges
@@ -42,9 +42,11 @@ def view_export(outgoing: PreparedExport) -> ReportView:
         "secrets": outgoing.leaks,
     }
     by = f" by {', '.join(contents.extractors)}" if contents.extractors else ""
+    along = any(name.startswith(episodes.NAME) for name in record["members"])
     lines = [
         f"{layout.size:,} bytes in {counted(len(layout.entries), 'file')}",
         f"learnt from {counted(contents.episodes, 'episode')}{by}",
+        "its episodes go along" if along else "its episodes stay here",
         *([f"models: {', '.join(contents.models)}"] if contents.models else []),
     ]
     sections = [ReportSection("A frozen copy", [one_line(line, 500) for line in lines])]

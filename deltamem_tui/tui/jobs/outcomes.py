@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -73,12 +74,18 @@ _ENDS = {
 
 
 def plan_verdict(
-    path: Path, ids: Sequence[str], *, success: bool | None, shown_by: str = "", then: str = ""
+    path: Path,
+    ids: Sequence[str],
+    progress: Progress,
+    *,
+    success: bool | None,
+    shown_by: str = "",
+    then: str | Callable[[Progress], BankChange] = "",
 ) -> WorkPlan | BankChange:
     """Write how episodes ended, or ask first if that changes what was said or learnt.
 
     `success` is None if the user cannot tell; `shown_by` is the filter that shows them, and
-    `then` says what comes next.
+    `then` says, or does, what comes next.
     """
     bank = Bank.open(path)
     known = [known_episode(bank, each) for each in ids]
@@ -87,16 +94,19 @@ def plan_verdict(
     whose = counted(len(ids), "episode") if many else one_line(known[0].task, 60)
     end = _ENDS[success][many]
 
-    def give(_: Progress) -> BankChange:
+    def give(at_work: Progress) -> BankChange:
         give_outcomes(Bank.open(path), ids, success=success)
         marked = f"; {found.text}" if found else ""
         said = f"{whose} are {end} now" if many else f"{whose}: {end} now"
-        return BankChange(path, said + marked + then)
+        if isinstance(then, str):
+            return BankChange(path, said + marked + then)
+        done = then(at_work)
+        return replace(done, summary=f"{said}{marked}; {done.summary}")
 
     otherwise = sum(each.outcome.success is (not success) for each in known)
     gaps_alone = found is None and not any(each.outcome.known for each in known)
     if gaps_alone if many else found is None or not found.episodes:
-        return give(Progress("writing the outcome"))
+        return give(progress)
     unsaid = sum(not each.outcome.known for each in known)
     facts = f"{unsaid:,} without an outcome until now\n{otherwise:,} ended otherwise so far"
     shown = f"{one_line(shown_by, 60)} shows {whose}" if shown_by else whose

@@ -103,8 +103,9 @@ def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
         return "Nothing is known here yet."
     display, match = display_of(bank, found.collection), found.match
     if match is None:
-        best = found.candidates[0].score
-        return f"No match: the best score, {best:.3f}, is below the threshold {found.threshold:g}."
+        limit, score = found.threshold, found.candidates[0].score
+        far = f"below the threshold {limit:g}" if limit > -1 else "not near; no threshold applies"
+        return f"No match: the best score, {score:.3f}, is {far}."
     if match.rule != "threshold":
         why = f"Matched by {match.rule}: the threshold is not used."
     elif found.threshold > -1:

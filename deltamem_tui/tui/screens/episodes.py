@@ -373,7 +373,8 @@ class EpisodesScreen(BankScreen):
         if (name := self._list.episode) is not None and self.writable():
             path = self.home.path
             self.browser.work.start(
-                "writing the outcome", lambda _: plan_verdict(path, [name], success=success)
+                "writing the outcome",
+                lambda progress: plan_verdict(path, [name], progress, success=success),
             )
 
     def action_mark_all(self) -> None:

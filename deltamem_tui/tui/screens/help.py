@@ -89,7 +89,7 @@ def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Sect
     sections = [Section(SCOPE_TITLES[first], _ABOUT[first])] if first in _ABOUT else []
     for scope in scopes:
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
-        sections.append(_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named))
+        sections += [_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named)] if named else []
     return [*sections, Section("Signs", _SIGNS), *CONCEPTS]
 
 

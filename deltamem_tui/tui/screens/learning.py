@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
@@ -83,7 +84,9 @@ def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:
             return
         which = "This log does" if len(undecided) == 1 else f"These {len(undecided):,} logs do"
         title = f"{which} not say how they ended"
-        ask_how_ended(screen, undecided, title, "", one_by_one)
+        # Whoever has a model for it wants to be asked by what to learn.
+        learns = not browser.configuration.model
+        ask_how_ended(screen, undecided, title, "", one_by_one, learns=learns)
 
     look_up(screen, "looking for what can be learnt", lambda _: _learnable(bank), ask)
 
@@ -102,14 +105,16 @@ def ask_how_ended(
     title: str,
     shown_by: str,
     one_by_one: Callable[[], None],
+    *,
+    learns: bool = False,
 ) -> None:
-    """Ask how some episodes ended, and write it in one commit."""
+    """Ask how some episodes ended, and write it in one commit; then learn from them by rules."""
     if not screen.writable():
         return
     browser, path = screen.browser, screen.home.path
     choices = {
-        "all succeeded": "learn from them as skills",
-        "all failed": "learn from them as warnings",
+        "all succeeded": "learn from them as skills" if learns else "they can be learnt as skills",
+        "all failed": "learn from them as warnings" if learns else "… as warnings",
         "a model judges": "those without an outcome, its price first",
         "one by one": "you say it of each",
     }
@@ -121,16 +126,17 @@ def ask_how_ended(
         elif answer["how"] == "a model judges":
             ask_who_judges(screen, ids)
         else:
-            success, learn = answer["how"] == "all succeeded", browser.key_of("extract")
+            success, said = (
+                answer["how"] == "all succeeded",
+                f"; {browser.key_of('extract')} learns",
+            )
+            learn = partial(extract_by_rules, path) if learns else f"{said} from them"
             browser.work.start(
-                "looking at what the verdict changes",
-                lambda _: plan_verdict(
-                    path,
-                    ids,
-                    success=success,
-                    shown_by=shown_by,
-                    then=f"; {learn} learns from them",
+                NAME if learns else "looking at what the verdict changes",
+                lambda progress: plan_verdict(
+                    path, ids, progress, success=success, shown_by=shown_by, then=learn
                 ),
+                can_stop=learns,
             )
 
     browser.forms.ask(title, [FormLine("how", "How did they end?", choices=choices)], begin)

@@ -198,8 +198,8 @@ class RecallScreen(BankScreen):
         )
         words += (
             f"\n\n{key('numbers')} tries other parameters, {key('raise_number')} and "
-            f"{key('lower_number')} move the threshold; nothing is written before "
-            f"{key('save_parameters')}."
+            f"{key('lower_number')} move the threshold, where one applies; nothing is written "
+            f"before {key('save_parameters')}."
         )
         with suppress(DeltaMemError):  # the bank's method may not be installed
             words += f"\n\n{method_of(self.home.bank).ranking}"
@@ -343,9 +343,13 @@ class RecallScreen(BankScreen):
 
     def action_nudge(self, steps: int) -> None:
         if self._stored is not None:
-            numbers = lab_numbers(self.bank).get(self._tree, [])
+            now = with_tried(self._stored, self._tried)
+            found = self._given.collections.get(self._tree) if self._given else None
+            if found and found.threshold <= -1 < getattr(now[self._tree], "tau_base", -1):
+                self.browser.notes.notify("no threshold applies to this answer; nothing is tried")
+                return
             try:
-                self._try(nudged(with_tried(self._stored, self._tried), numbers, steps))
+                self._try(nudged(now, lab_numbers(self.bank).get(self._tree, []), steps))
             except DeltaMemError as error:
                 self.browser.notes.report(error)
 

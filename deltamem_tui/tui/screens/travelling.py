@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BankExistsError, DeltaMemError, UsageError
+from deltamem_tui.embedding.protocol import require_same
+from deltamem_tui.errors import BankExistsError, DeltaMemError, EmbedderMismatchError, UsageError
 from deltamem_tui.memory.method import display_of
+from deltamem_tui.memory.vectors.search import card_of
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
@@ -163,18 +165,21 @@ def merge(browser: Browser, path: Path) -> None:
 
 def _merge_choices(path: Path, folder: Path) -> tuple[dict[str, str], list[str]]:
     """Return the banks that can be merged into the one at `path`, and why the others cannot."""
-    target, choices, unfit = Bank.open(path).manifest, dict[str, str](), list[str]()
+    target, choices, unfit = Bank.open(path), dict[str, str](), list[str]()
     for place in paths.find_banks(folder):
         if place.path.resolve() == path.resolve():
             continue
         with suppress(DeltaMemError):
             bank = Bank.open(place.path)
-            method, embedder = bank.manifest.method, bank.manifest.embedder
-            if method != target.method:
-                unfit.append(f"not offered: {place.name}: another method, {one_line(method, 40)}")
-            elif embedder != target.embedder:
-                model = one_line(str(embedder.get("model", "")), 40)
+            method = bank.manifest.method
+            try:
+                require_same(card_of(target), card_of(bank))
+            except EmbedderMismatchError:
+                model = one_line(card_of(bank).model, 40)
                 unfit.append(f"not offered: {place.name}: another embedder, {model}")
+                continue
+            if method != target.manifest.method:
+                unfit.append(f"not offered: {place.name}: another method, {one_line(method, 40)}")
             else:
                 choices[place.name] = bank_facts(bank)
     return choices, unfit

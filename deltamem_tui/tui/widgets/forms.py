@@ -13,6 +13,7 @@ from rich.text import Text
 from textual.app import ComposeResult
 from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Checkbox, Input, OptionList, Static
@@ -55,6 +56,10 @@ class Tick(Checkbox):
     """A box that space ticks; enter is left to the form, which goes on."""
 
     BINDINGS: ClassVar = [Binding("enter", "screen.go_on", "Go on")]
+
+    @property
+    def _button(self) -> Content:  # textual's differs by its colour alone
+        return Content("[x]" if self.value else "[ ]")
 
 
 class Choices(OptionList):
