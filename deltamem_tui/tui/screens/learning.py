@@ -112,9 +112,10 @@ def ask_how_ended(
     if not screen.writable():
         return
     browser, path = screen.browser, screen.home.path
+    learnt = "learn from them as" if learns else "they can be learnt as"
     choices = {
-        "all succeeded": "learn from them as skills" if learns else "they can be learnt as skills",
-        "all failed": "learn from them as warnings" if learns else "… as warnings",
+        "all succeeded": f"{learnt} skills",
+        "all failed": f"{learnt} warnings",
         "a model judges": "those without an outcome, its price first",
         "one by one": "you say it of each",
     }
