@@ -180,7 +180,11 @@ def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
     ("words", "message", "hint"),
     [
         (["inti"], "no such command 'inti'. Did you mean 'init'?", "see `deltamem --help`"),
-        (["bank", "lst"], "no such command 'lst'. Did you mean 'list'?", "see `deltamem bank --help`"),
+        (
+            ["bank", "lst"],
+            "no such command 'lst'. Did you mean 'list'?",
+            "see `deltamem bank --help`",
+        ),
         ([*LIST, "--bogus"], "no such option: --bogus", "see `deltamem bank list --help`"),
         (
             ["recall", "kitchen", "- heat an egg"],
