@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
@@ -117,10 +118,8 @@ def test_what_may_be_merged_is_offered(folder: Path) -> None:
     for name, change in (("near", {"fingerprint": near}), ("far", {"query_prefix": "query: "})):
         shutil.copytree(folder / "kitchen", folder / name)
         other = Bank.open(folder / name)
-        embedder = {**other.manifest.embedder, **change}
-        other.change_manifest(
-            "move", lambda manifest, made=embedder: (replace(manifest, embedder=made), {})
-        )
+        made = replace(other.manifest, embedder={**other.manifest.embedder, **change})
+        other.change_manifest("move", partial(lambda made, _: (made, {}), made))
 
     async def story(person: Person) -> None:
         await person.press("j", "M")

@@ -42,7 +42,7 @@ def view_export(outgoing: PreparedExport) -> ReportView:
         "secrets": outgoing.leaks,
     }
     by = f" by {', '.join(contents.extractors)}" if contents.extractors else ""
-    along = any(name.startswith(episodes.NAME) for name in record["members"])
+    along = any(entry.name.startswith(episodes.NAME) for entry in layout.entries)
     lines = [
         f"{layout.size:,} bytes in {counted(len(layout.entries), 'file')}",
         f"learnt from {counted(contents.episodes, 'episode')}{by}",
