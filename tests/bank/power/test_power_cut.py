@@ -30,6 +30,8 @@ NEEDLESS = {
     "bank.freeze: states.npy": OTHERS,
     "batch.write_unseen: embeddings.npy": AGAIN,
     "batch.write_unseen: index.npy": AGAIN,
+    "export.write_skills: bank.deltamem": AGAIN,
+    "transfer.write > new_file: bank.deltamem": AGAIN,
     "transfer.install: bank.json": OTHERS,
     "table.create > replace: index.npy": DERIVED,
     "table.write_whole > replace: index.npy": DERIVED,
