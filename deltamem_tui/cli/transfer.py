@@ -57,7 +57,9 @@ def export(
         flag("--as", "What to write."),
     ] = "archive",
     episodes: Annotated[bool, flag("--episodes", "Include the episodes.")] = False,
-    journal: Annotated[bool, flag("--journal", "Include its history too.")] = False,
+    journal: Annotated[
+        bool, flag("--journal", "Include its history too; needs --episodes.")
+    ] = False,
     builder: Annotated[str, option("--builder", "WHO", "Shown where it is installed.")] = "",
     replace: Annotated[bool, flag("--replace", "Replace what is there.")] = False,
     allow_secrets: Annotated[bool, flag("--allow-secrets", "Write in spite of secrets.")] = False,

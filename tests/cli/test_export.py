@@ -53,11 +53,12 @@ def test_export_says_what_was_written(program: Program) -> None:
 def test_episodes_and_journal_only_on_request(program: Program) -> None:
     members = {
         flags: set(exported(program, "--replace", *flags)["members"])  # type: ignore[call-overload]
-        for flags in [(), ("--episodes",), ("--journal",)]
+        for flags in [(), ("--episodes",), ("--episodes", "--journal")]
     }
     assert not any("traj" in name or "journal" in name for name in members[()])
     assert "trajectories.jsonl" in members["--episodes",]
-    assert members["--journal",] - members[()] == {"journal.jsonl"}
+    assert program("export", "kitchen", "--journal").error.endswith("(add --episodes)")
+    assert members["--episodes", "--journal"] - members["--episodes",] == {"journal.jsonl"}
 
 
 def test_every_reading_command_reads_an_archive(program: Program) -> None:

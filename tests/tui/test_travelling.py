@@ -33,7 +33,7 @@ def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_p
 
     async def story(person: Person) -> None:
         await person.press("X")
-        await fill(person, str(file), "me", "tick")
+        await fill(person, str(file), "me", "", "tick")  # its history
         assert isinstance(person.app.screen, ReadingDialog)
         assert "learnt from 1 episode by rules" in person.screen
         assert "its episodes go along" in person.screen

@@ -33,7 +33,7 @@ def export(browser: Browser, path: Path) -> None:
         FormLine("out", "File", hint="./NAME.deltamem", path=True),
         FormLine("builder", "Built by", hint="same as last export"),
         FormLine("episodes", "include the episodes it was learnt from", tick=True),
-        FormLine("journal", "include its history", tick=True),
+        FormLine("journal", "include its history, and so its episodes", tick=True),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
@@ -56,7 +56,7 @@ def _plan_export(path: Path, answer: FormAnswer) -> WorkPlan:
     there = file.exists()
     outgoing = prepare(
         bank,
-        with_episodes=bool(answer["episodes"]),
+        with_episodes=bool(answer["episodes"] or answer["journal"]),
         with_journal=bool(answer["journal"]),
         builder=clean(answer["builder"]),
     )
