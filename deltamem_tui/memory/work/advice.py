@@ -26,6 +26,7 @@ _ONE_FORM = 0.6
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
 _LOOKED_AT = 24
+_DOING = ("run", "tool")
 _BASE = 3
 _MANY_FIXES = 4
 _FEW = 12
@@ -46,6 +47,8 @@ _TOOL_CUT = 0.1  # likelihood from which a tool is named
 _WAYS = 2  # nearest ways told
 _WAY_GAP = 0.1  # further from the best than this, a way is not told
 _FAR = 0.1  # nearness below which nothing is told of an episode
+_FIT = 0.2  # bonus of a way that does what the task's words ask for
+_DUE = 0.5  # likelihood from which a way is expected to do something
 _AGREE = 0.15  # bonus of a way over tables that others use too
 _BONUS = 0.07  # bonus of a solved way
 _TITLE = 60  # characters of a task as the title of its way
@@ -212,11 +215,17 @@ class _Writer:
         """
         e = self.e
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
+        expected = e.expected(_DOING)
 
         def rank(row: int) -> float:
             own = [tables[fact] for fact in e.facts[row] if fact in tables]
             agreed = sum(own) / len(own) if own else 0.0
-            return e.nearness[row] + _AGREE * agreed + (_BONUS if e.lessons[row].solved else 0.0)
+            did = e.heads(row, _DOING)
+            due = {head for head, share in expected.items() if share > _DUE}
+            fits = [expected[head] if head in did else 1 - expected[head] for head in did | due]
+            fit = sum(fits) / len(fits) if fits else 0.0
+            solved = _BONUS if e.lessons[row].solved else 0.0
+            return e.nearness[row] + _AGREE * agreed + _FIT * fit + solved
 
         told_of = [
             row

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import exp
 
-from deltamem_tui.embedding.lexical import Lexical
+from deltamem_tui.embedding.lexical import Lexical, terms
 from deltamem_tui.memory.work.texts import WorkFact
 
 FAILED_SHARE = 0.5  # what a failed episode's word counts beside a solved one's
@@ -100,6 +100,29 @@ class Experience:
     def order(self) -> list[int]:
         """Return the lessons, the nearest first."""
         return sorted(range(len(self.lessons)), key=lambda row: -self.nearness[row])
+
+    def expected(self, kinds: Iterable[str]) -> dict[str, float]:
+        """Return how likely what is done is, by the word of the task that tells most of it.
+
+        A word tells what the solved tasks that have it share: `heat` that something is heated,
+        the name of a thing nothing.
+        """
+        asked = set(terms(self.task))
+        seen: Counter[str] = Counter()
+        both: dict[str, Counter[str]] = defaultdict(Counter)
+        for row, lesson in enumerate(self.lessons):
+            for word in asked & set(terms(lesson.task)) if lesson.solved else ():
+                seen[word] += 1
+                both[word].update(self.heads(row, kinds))
+        likely: dict[str, float] = defaultdict(float)
+        for word, counts in both.items():
+            for head, count in counts.items():
+                likely[head] = max(likely[head], count / (seen[word] + 1))
+        return likely
+
+    def heads(self, row: int, kinds: Iterable[str]) -> set[str]:
+        """Return the first words of a lesson's facts of some kinds: its programs and tools."""
+        return {value.split()[0] for kind, value in self.facts[row] if kind in kinds}
 
     def solved_by(self, kind: str, value: str) -> bool:
         """Return whether an episode that succeeded has a fact."""

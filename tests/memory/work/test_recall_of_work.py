@@ -410,3 +410,19 @@ def test_a_trap_is_told_once(tmp_path: Path) -> None:
     bank = bank_of(tmp_path, [episode(f"Send letter {n}", steps, environment=scene) for n in "abc"])
     told = recall(bank, "Send letter d", scene).context
     assert told.count("quota exceeded") == 1 + told.count("1. mail send --all → error")
+
+
+def test_the_way_that_does_what_the_task_asks_for_is_told(tmp_path: Path) -> None:
+    def served(verb: str, thing: str, place: str) -> Trajectory:
+        steps = [
+            (f"take {thing}", "Taken."),
+            (f"{verb} {thing}", "Done."),
+            (f"put {thing}", "Put."),
+        ]
+        return episode(f"{verb} some {thing} and put it in the {place}", steps)
+
+    warm = [("heat", thing, "cupboard") for thing in ("soup", "bread", "stew", "rice", "tea")]
+    cold = [("cool", thing, "cupboard") for thing in ("milk", "juice", "wine", "water", "pudding")]
+    bank = bank_of(tmp_path, [served(*each) for each in (*warm, *cold)])
+    told = recall(bank, "heat some pudding now and put it in the big cupboard").context
+    assert "Solved “heat some" in told
