@@ -34,7 +34,7 @@ Revision = Annotated[int, Meta(ge=0, le=REVISION_LIMIT)]
 Kind = Literal["root", "residual"]
 Label = Literal["success", "failure"]
 Utility = Literal["success", "reward"]
-"""What an episode is worth to the nodes it recalled: 0 or 1, or its reward, the share solved.
+"""The worth of an episode to the nodes it recalled: 0 or 1, or its reward, the share solved.
 
 A verdict without a reward, as a person's, says that all was solved, or nothing.
 """

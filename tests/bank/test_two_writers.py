@@ -1,4 +1,4 @@
-"""Refused or killed in the midst of its work, a bank holds what was acknowledged, once."""
+"""Refused in the midst of its work, a bank holds what was acknowledged, once."""
 
 from __future__ import annotations
 

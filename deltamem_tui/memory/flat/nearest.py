@@ -1,4 +1,4 @@
-"""What flat methods share: recall from one collection, and what an episode adds to it."""
+"""Common parts of flat methods: recall from one collection, and what an episode adds to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What models would be asked: estimated, or written down for a batch service.
+"""Questions for models that are not asked yet: estimated, or written down for a batch service.
 
 An estimate learns every episode into a copy of the bank that is thrown away. Where the response
 cache has no answer, the rules write instead, so later prompts are only like the real ones.

@@ -29,7 +29,7 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What all questions took, used or not, and the episodes that wait, the last tried last."""
+    """The cost of all questions, used or not, and the episodes that wait, the last tried last."""
 
     usage: Usage
     refused: tuple[Refused, ...]

@@ -1,4 +1,4 @@
-"""What people and small scripts write: text with labels, transcripts, tables, lists of events."""
+"""Logs of people and small scripts: text with labels, transcripts, tables, lists of events."""
 
 from __future__ import annotations
 

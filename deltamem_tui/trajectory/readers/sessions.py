@@ -154,7 +154,6 @@ class Records:
     """
 
     def __init__(self, log: Log) -> None:
-        self.log_name = log.name
         self.limits = log.limits
         self.gaps = 0
         self._log = log

@@ -115,7 +115,6 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         super().__init__()
         if form.refused:  # the line that has to be mended; else the first
             self.AUTO_FOCUS = f"#{form.refused}"  # type: ignore[misc]  # textual reads it so
-        self.title_text = form.title
         self._form = form
 
     def compose(self) -> ComposeResult:
