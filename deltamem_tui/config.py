@@ -37,7 +37,8 @@ PUBLISHED_EMBEDDER = "intfloat/e5-base-v2"
 """The embedder that the published thresholds belong to."""
 
 _PREFIX = "DELTAMEM_"
-_NO_SETTINGS = frozenset({paths.GAMES_VARIABLE, paths.SETTINGS_VARIABLE})  # read where it is used
+# Read where they are used.
+_NO_SETTINGS = frozenset({paths.GAMES_VARIABLE, paths.SETTINGS_VARIABLE, paths.HELPER_VARIABLE})
 _FOLDERS = frozenset({"banks", "prompts"})
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 

@@ -21,6 +21,9 @@ gc.disable()
 # The libraries read this when they are first imported, here and in every program of a test.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# A helper of the hooks would outlive the test that started it.
+os.environ.setdefault("DELTAMEM_NO_HELPER", "1")
+
 # Nothing here outlives a run, so it need not reach a disk where there is memory to hold it: a
 # sixth of the time went into renames that wait for one. Workers and programs inherit this.
 MEMORY = Path("/dev/shm")

@@ -11,6 +11,7 @@ from msgspec import to_builtins
 from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.method import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall, chain_entries, compose, fenced
 from deltamem_tui.memory.work_context import WORK, digest, mended
@@ -19,10 +20,27 @@ from deltamem_tui.trajectory.readers.coding import workspace
 from deltamem_tui.trajectory.receipt import ShownNode, made
 from deltamem_tui.trajectory.validation import FENCE
 
+_banks: dict[str, Bank] = {}
 _MOST_RECEIPTS = 90  # an episode has at most 100
 DIGEST_TOKENS = 200
 _MOST_TEXTS = 20
 _LONGEST_TASK = 2_000
+
+
+def load(bank: str) -> None:
+    """Load a bank, and what recalls from it need, ahead of the first."""
+    from deltamem_tui.memory import engine
+
+    engine.recall(_opened(bank), "warm", "", folders=paths.prompt_folders())
+
+
+def _opened(path: str) -> Bank:
+    """Open a bank as it is now; one that was opened before is read on from there."""
+    try:
+        _banks[path].refresh()
+    except (KeyError, DeltaMemError):
+        _banks[path] = Bank.open(Path(path))
+    return _banks[path]
 
 
 def prompt_context(
@@ -31,7 +49,7 @@ def prompt_context(
     """Recall for a prompt and a working folder; nodes that the session has already are left out."""
     from deltamem_tui.memory import engine
 
-    bank, scene = Bank.open(Path(session.bank)), workspace(directory=folder)
+    bank, scene = _opened(session.bank), workspace(directory=folder)
     found = engine.recall(bank, prompt, scene, folders=paths.prompt_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
     # Without a near node the text is what any task of the bank gets: noise at each prompt.
@@ -49,7 +67,7 @@ def failures_for(
     session: SessionFile, call: str, error: str, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
     """Return what a bank knows of a failed tool call: how it failed before, what worked then."""
-    bank = Bank.open(Path(session.bank))
+    bank = _opened(session.bank)
     found = mended(bank, call, error)
     lines = [fenced("\n".join(line for _, line in found))] if found else []
     composed = compose(bank.manifest.domain, lines, paths.prompt_folders())
@@ -63,7 +81,7 @@ def failures_for(
 
 def digest_for(session: SessionFile, tokens: int) -> tuple[SessionFile, str]:
     """Return what any task of a bank needs, for the start of a session."""
-    bank = Bank.open(Path(session.bank))
+    bank = _opened(session.bank)
     text = digest(bank, min(tokens, DIGEST_TOKENS), paths.prompt_folders())
     return replace(session, texts=(*session.texts, text)) if text else session, text
 

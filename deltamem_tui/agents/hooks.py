@@ -14,11 +14,12 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple, dataclass, replace
 from typing import Any
 
 from deltamem_tui import paths
+from deltamem_tui.agents import helper
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.text import count_tokens
 
@@ -232,6 +233,8 @@ TOKENS = 1_500
 """The usual budget; Codex takes 2,500, of four bytes each."""
 _COMMAND = re.compile(r"[/?!][\w:-]*")
 _LONGEST_INPUT = 8 * 1024 * 1024
+RULES = "rules"
+_LEARNING_SECONDS = 900.0
 
 
 def run(arguments: Sequence[str]) -> int:
@@ -239,12 +242,22 @@ def run(arguments: Sequence[str]) -> int:
     state = StateFolder(paths.state_folder())
     answer = ""
     try:
-        agent, event, bank, tokens = _arguments(arguments)
+        if arguments[0] in _OURS:
+            _OURS[arguments[0]](state, *arguments[1:])
+            return 0
+        agent, event, bank, tokens, learn = _arguments(arguments)
         bank = _placed(bank)
         protocol = PROTOCOLS[agent]
         answer = protocol.silence
         told = parsed(sys.stdin.buffer.read(_LONGEST_INPUT))
-        answer = protocol.output(event, _answer(state, protocol, event, told, bank, tokens))
+        context = _at_once(state, protocol, event, told, bank, tokens)
+        if event == END and learn:
+            helper.detached(["hook", "learn", bank, learn])
+        if context is None:
+            asked = (agent, event, astuple(told), bank, tokens)
+            context = helper.ask(state.folder, asked, bank)
+            context = recalled(state, *asked) if context is None else context
+        answer = protocol.output(event, context)
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - an agent goes on without us
         state.log(f"{' '.join(arguments[:2])}: {type(error).__name__}: {error}")
     if answer:
@@ -253,16 +266,50 @@ def run(arguments: Sequence[str]) -> int:
     return 0
 
 
-def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int]:
-    """Parse the arguments: agent, event, bank and budget."""
+def _help(state: StateFolder, bank: str) -> None:
+    """Be the helper."""
+
+    def prepare() -> None:
+        from deltamem_tui.agents.hook_recall import load
+
+        load(bank)
+
+    helper.serve(state.folder, lambda asked: recalled(state, *asked), prepare)
+
+
+def _learn(state: StateFolder, bank: str, how: str) -> None:
+    """Take in the sessions of a bank that ended, and learn from them, within limits.
+
+    What weak signs say of an end is learnt too, as long as nobody says otherwise.
+    """
+    import subprocess
+
+    os.nice(10)
+    writer = ["--extractor", "rules"] if how == RULES else ["--max-cost", how]
+    bounds = ["--admit", "coarse-then-strict", "--limit", "20"]
+    with state.turn("learn", bank, _LEARNING_SECONDS):
+        for command in (["import", bank, "--queued"], ["extract", bank, *bounds, *writer]):
+            program = [sys.executable, "-P", "-m", "deltamem_tui", *command]
+            done = subprocess.run(
+                program, capture_output=True, timeout=_LEARNING_SECONDS, check=False
+            )
+            if done.returncode:
+                state.log(f"{command[0]} {bank}: {done.stderr.decode(errors='replace')}")
+
+
+_OURS: Mapping[str, Callable[..., None]] = {"helper": _help, "learn": _learn}
+
+
+def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int, str]:
+    """Parse the arguments: agent, event, bank, budget, and how to learn at a session's end."""
     agent, event, *rest = arguments
     event = _FORMER.get(event, event)
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     tokens = int(options.pop("--budget", str(TOKENS)))
-    bank = options.pop("--bank")
+    bank, learn = options.pop("--bank"), options.pop("--learn", "")
     if options or agent not in PROTOCOLS or event not in PROTOCOLS[agent].handlers:
         raise ValueError("these arguments are not understood")
-    return agent, event, bank, tokens
+    return agent, event, bank, tokens, learn
 
 
 def _placed(bank: str) -> str:
@@ -279,15 +326,15 @@ def _placed(bank: str) -> str:
     return str(found.resolve())
 
 
-def _answer(
+def _at_once(
     state: StateFolder,
     protocol: AgentProtocol,
     event: str,
     told: HookInput,
     bank: str,
     tokens: int,
-) -> str:
-    """Return the context for an event; empty for none."""
+) -> str | None:
+    """Return the context for an event that needs no recall; None for another."""
     session = state.session(protocol.name, told.session, bank)
     if told.transcript:
         session = replace(session, path=os.path.abspath(told.transcript))  # noqa: PTH100
@@ -303,18 +350,27 @@ def _answer(
         state.enqueue(session)
         return ""
     asks = {PROMPT: _asks(told.prompt), FAILURE: any(told.failure), START: told.source != "resume"}
-    if not asks[event]:
-        return ""
+    return None if asks[event] else ""
+
+
+def recalled(
+    state: StateFolder, agent: str, event: Event, told: Sequence[Any], bank: str, tokens: int
+) -> str:
+    """Return what a bank knows for an event, of which `told` are the fields."""
     from deltamem_tui.agents.hook_recall import digest_for, failures_for, prompt_context
 
-    with state.turn(protocol.name, told.session):
-        known = replace(state.session(protocol.name, told.session, bank), path=session.path)
+    given = HookInput(*told)
+    with state.turn(agent, given.session):
+        session = state.session(agent, given.session, bank)
+        if given.transcript:
+            session = replace(session, path=os.path.abspath(given.transcript))  # noqa: PTH100
         if event == FAILURE:
-            session, text = failures_for(known, *told.failure, CHARACTERS, tokens)
+            call, error = given.failure
+            session, text = failures_for(session, call, error, CHARACTERS, tokens)
         elif event == START:
-            session, text = digest_for(known, tokens)
+            session, text = digest_for(session, tokens)
         else:
-            session, text = prompt_context(known, told.prompt, told.folder, CHARACTERS, tokens)
+            session, text = prompt_context(session, given.prompt, given.folder, CHARACTERS, tokens)
         state.keep(session)
     return text
 

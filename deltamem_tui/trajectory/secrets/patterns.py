@@ -10,6 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 _RUN_LENGTH = 16
@@ -118,17 +119,19 @@ _TABLE = (
     ("webhook", r"(?<=/api/webhooks/)\d{5,}/", r"[\w-]{20,200}"),
 )  # fmt: skip
 _KINDS = tuple(kind for kind, _, _ in _TABLE)
-_TOKEN = re.compile(
-    "|".join(
-        rf"(?<![A-Za-z0-9])((?:{prefix}){body})(?![A-Za-z0-9])" for _, prefix, body in _TABLE
-    ).encode()
-)
+
+
+@cache
+def _token() -> re.Pattern[bytes]:
+    """Return the pattern of all tokens; it takes long to compile, and a recall does without."""
+    forms = (rf"(?<![A-Za-z0-9])((?:{prefix}){body})(?![A-Za-z0-9])" for _, prefix, body in _TABLE)
+    return re.compile("|".join(forms).encode())
 
 
 def tokens_in(data: bytes) -> Iterator[tuple[bytes, str]]:
     """Yield the tokens in a text in UTF-8, each with its kind, as often as they occur."""
     for word in _long_words(data):
-        for match in _TOKEN.finditer(word):
+        for match in _token().finditer(word):
             token = match[0]
             if not _EXAMPLE.search(token) and len(set(token)) > 8:
                 yield token, _KINDS[(match.lastindex or 1) - 1]
