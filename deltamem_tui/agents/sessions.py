@@ -66,7 +66,7 @@ class StateFolder:
         self.folder = folder
 
     @contextmanager
-    def turn(self, agent: str, session: str) -> Iterator[None]:
+    def turn(self, agent: str, session: str, seconds: float = _LOCK_SECONDS) -> Iterator[None]:
         """Let one hook at a time work on a session: agents call several tools at once.
 
         Raises:
@@ -76,7 +76,7 @@ class StateFolder:
 
         path = self._place("sessions", SessionFile(agent, session, "")).with_suffix(".lock")
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with filelock.FileLock(path, timeout=_LOCK_SECONDS):
+        with filelock.FileLock(path, timeout=seconds):
             yield
 
     def session(self, agent: str, session: str, bank: str) -> SessionFile:
@@ -163,12 +163,14 @@ class QueuedImport:
 
     Attributes:
         report: What became of its records; None if there was nothing to be read.
+        signs: What weak signs say of the ends that neither the log nor the user states.
         error: Why it was not taken in.
         waits: Whether it is tried again the next time.
     """
 
     session: SessionFile
     report: ImportReport | None = None
+    signs: tuple[str, ...] = ()
     error: DeltaMemError | None = None
     waits: bool = False
 
@@ -191,7 +193,7 @@ def take_queued(
         if only is not None and bank.path.resolve() != only.resolve():
             continue
         try:
-            yield QueuedImport(session, _imported(bank, session))
+            yield QueuedImport(session, *_imported(bank, session))
         except (BankError, StorageError) as error:
             yield QueuedImport(session, error=error, waits=True)
             continue
@@ -232,8 +234,9 @@ def _log_of(session: SessionFile) -> Iterator[Path]:
         )
 
 
-def _imported(bank: Bank, session: SessionFile) -> ImportReport:
+def _imported(bank: Bank, session: SessionFile) -> tuple[ImportReport, tuple[str, ...]]:
     from deltamem_tui.memory.episodes.importer import LogImport
+    from deltamem_tui.memory.runs.judging import note_signs
     from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
     receipts = [*_receipts(session)]
@@ -244,7 +247,9 @@ def _imported(bank: Bank, session: SessionFile) -> ImportReport:
         job.run()
     if session.outcome:
         _note_outcome(bank, job.report, success=session.outcome == "success")
-    return job.report
+    found = (each.arrival.id for each in job.report.entries)
+    present = [each for each in found if bank.episodes.state(each) is not None]
+    return job.report, tuple(each.outcome.reason for each in note_signs(bank, present))
 
 
 def _note_outcome(bank: Bank, report: ImportReport, *, success: bool) -> None:

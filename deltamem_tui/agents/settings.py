@@ -13,13 +13,13 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.agents.hooks import PROTOCOLS, AgentProtocol
+from deltamem_tui.agents.hooks import END, PROTOCOLS, AgentProtocol
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.text import one_line
@@ -66,7 +66,6 @@ class FileChange:
                 with suppress(OSError):  # a folder that holds more
                     if place.parent.name == PROGRAM:  # of the skill
                         place.parent.rmdir()
-                        place.parent.parent.rmdir()
                 return
             files.make_folders(place.parent)
             draft = place.with_name(f".{place.name}.{os.getpid()}")
@@ -96,7 +95,13 @@ def protocol_of(agent: str) -> AgentProtocol:
 
 
 def planned(
-    protocol: AgentProtocol, folder: Path, bank: str, budget: int, *, portable: bool
+    protocol: AgentProtocol,
+    folder: Path,
+    bank: str,
+    budget: int,
+    *,
+    portable: bool,
+    learn: str = "",
 ) -> list[FileChange]:
     """Plan an install in a home folder or a project's; nothing is written.
 
@@ -108,6 +113,7 @@ def planned(
         bank: The bank's name or path, as the entries are to have it.
         budget: The most tokens that are handed over at once.
         portable: If the program is named and not its path, for settings that are shared.
+        learn: How a session's end is learnt from, as the hook is told; empty if it only waits.
 
     Raises:
         UsageError: The settings are not what they should be.
@@ -118,7 +124,9 @@ def planned(
     record = _parsed(before or "", path)
     hooks = record.setdefault(_HOOKS, {})
     for event, handler in protocol.handlers.items():
-        entry = _entry(protocol, event, PROGRAM if portable else _program(), bank, budget)
+        words = ["hook", protocol.name, event, "--bank", bank, "--budget", str(budget)]
+        words += ["--learn", learn] if learn and event == END else []
+        entry = _entry(protocol, event, PROGRAM if portable else _program(), words)
         hooks.setdefault(handler.name, []).append(entry)
     backup = _backup(path)
     found = [FileChange(path, text, _written(record)), FileChange(backup, _read(backup), before)]
@@ -231,13 +239,12 @@ def _calls_us(hook: Any) -> bool:
 
 
 def _entry(
-    protocol: AgentProtocol, event: str, program: str, bank: str, budget: int
+    protocol: AgentProtocol, event: str, program: str, words: Sequence[str]
 ) -> dict[str, Any]:
     handler = protocol.handlers[event]
-    words = ["hook", protocol.name, event, "--bank", bank, "--budget", str(budget)]
     hook: dict[str, Any] = {"type": "command"}
     if protocol.takes_arguments:
-        hook |= {"command": program, "args": words}
+        hook |= {"command": program, "args": [*words]}
     else:
         hook |= {"command": shlex.join([program, *words])}
     hook["timeout"] = handler.timeout * (1000 if protocol.milliseconds else 1)

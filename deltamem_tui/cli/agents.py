@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Sequence
 from difflib import unified_diff
@@ -24,14 +25,12 @@ def serve(
     banks: Annotated[
         list[str] | None, argument("[BANK]...", "Names or paths; all if none.")
     ] = None,
-    writable: Annotated[
-        bool, flag("--writable", "Let agents import logs and give outcomes.")
-    ] = False,
+    writable: Annotated[bool, flag("--writable", "Let agents note how episodes ended.")] = False,
 ) -> Result:
     """Serve banks to agents as an MCP server on stdin and stdout.
 
-    Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE, and the
-    banks' skills as skill://. An agent's configuration names the command and its arguments.
+    Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE. An agent's
+    configuration names the command and its arguments.
     """
     from deltamem_tui.agents.served_banks import ServedBanks
 
@@ -62,17 +61,23 @@ def install(
     bank: Annotated[str, option("--bank", "BANK", "The bank to ask.")],
     project: Project = False,
     budget: Budget = 1500,
+    learn: Annotated[
+        str | None,
+        option("--learn", "rules|USD", "Learn at each session's end: by rules, or by your model."),
+    ] = None,
     dry_run: options.DryRun = False,
 ) -> Result:
     """Have an agent read a bank before it acts, and queue its sessions for import.
 
     Writes exactly its own entries into the agent's settings; `deltamem agent remove` takes them
-    out again.
+    out again. With --learn, a session that ended is learnt in the background: by rules, or by the
+    model of the configuration for at most so many USD.
     """
     from deltamem_tui.agents import settings
     from deltamem_tui.errors import BankFrozenError
 
     path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
+    how = _way_of_learning(learn)
     try:
         invocation.open(bank, write=True)
     except BankFrozenError as error:
@@ -80,10 +85,25 @@ def install(
     # Settings of a project are shared: its bank is found there by name, as the program is.
     name = bank if project else str(path.resolve())
     notes += [protocol.trust] if protocol.trust else []
-    changes = settings.planned(protocol, _folder(project), name, budget, portable=project)
-    if changes and not dry_run:
+    changes = settings.planned(
+        protocol, _folder(project), name, budget, portable=project, learn=how
+    )
+    if changes and not dry_run and not how:
         notes.append("work on, then `deltamem import --queued` takes in the sessions that ended")
     return _changed("install", protocol.name, changes, notes, dry_run=dry_run)
+
+
+def _way_of_learning(given: str | None) -> str:
+    """Return `rules`, or the most USD that a model may take for a session's end."""
+    known = (given or "").strip().lower()
+    if known not in ("", "rules"):
+        try:
+            if not 0 < float(known) < math.inf:
+                raise ValueError(known)
+        except ValueError as error:
+            hint = "`rules`, or the most USD that your configuration's model may take, as 0.05"
+            raise UsageError("--learn is not understood", hint=hint) from error
+    return known
 
 
 def remove(agent: Agent, project: Project = False, dry_run: options.DryRun = False) -> Result:

@@ -177,11 +177,13 @@ def _import_queued(invocation: Invocation, only: str | None) -> Result:
     errors = [each.error for each in found if each.error]
     errors += [error for each in found if each.report for error in each.report.refusals]
     taken = sum(each.report is not None for each in found)
-    note = counted(taken, "session was taken in", "sessions were taken in")
+    notes = [counted(taken, "session was taken in", "sessions were taken in")]
+    if any(each.signs for each in found):
+        notes.append("weak signs are no word of yours: `deltamem episode review BANK` lists them")
     data = {"sessions": records, "waiting": state.waiting()}
     status = Result.verdict(taken, errors)
-    columns = ("agent", "session", "bank", "imported", "grown", "duplicate", "receipts")
-    return Result("import", data, errors, status, view=table(columns, records), notes=[note])
+    columns = ("agent", "session", "bank", "imported", "grown", "duplicate", "receipts", "signs")
+    return Result("import", data, errors, status, view=table(columns, records), notes=notes)
 
 
 def _session_record(taken: QueuedImport) -> dict[str, Any]:
@@ -191,6 +193,7 @@ def _session_record(taken: QueuedImport) -> dict[str, Any]:
         **{name: getattr(session, name) for name in ("agent", "session", "bank")},
         **{kind: report.count(kind) if report else 0 for kind in kinds},
         "receipts": report.receipts_added if report else 0,
+        "signs": ", ".join(taken.signs),
         "waits": taken.waits,
     }
 

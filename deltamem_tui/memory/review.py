@@ -12,13 +12,15 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.lift import kind_of
+from deltamem_tui.memory.work.signs import is_weak
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome
 
-Reason = Literal["disagreement", "unconfirmed"]
+Reason = Literal["disagreement", "unconfirmed", "weak"]
 REASON_TEXTS: Mapping[Reason, str] = {
     "disagreement": "log and judge disagree",
     "unconfirmed": "a success by a judge's verdict alone",
+    "weak": "only signs in the log say how it ended",
 }
 """Why an episode is to be reviewed, the most urgent first."""
 _WHO = {"stated": "log", "judge": "judge", "user": "you"}
@@ -56,14 +58,16 @@ def review_queue(bank: Bank) -> list[ReviewItem]:
     """Return the episodes to review that no person judged, the most urgent first.
 
     Those of which log and judge disagree; then waiting successes that only a judge saw, the most
-    frequent kinds first. Reads every episode once.
+    frequent kinds first; then all whose end was read off signs, learnt or not. Reads every episode
+    once.
 
     Raises:
         BankCorruptError: An episode breaks the format.
     """
     kinds, found = Counter[str](), list[ReviewItem]()
     for each in episodes(bank):
-        said = {verdict.source: verdict.success for verdict in verdicts_on(each)}
+        verdicts = verdicts_on(each)
+        said = {verdict.source: verdict.success for verdict in verdicts}
         kind, judge, stated = kind_of(bank, each), said.get("judge"), said.get("stated")
         kinds[kind] += 1
         learnt = bank.episodes.state(each.id) == EpisodeState.LEARNT
@@ -71,6 +75,8 @@ def review_queue(bank: Bank) -> list[ReviewItem]:
             continue
         if stated is not None and stated != judge:
             found.append(ReviewItem(each.id, kind, stated, judge, learnt, "disagreement"))
+        elif stated is None and any(map(is_weak, verdicts)):
+            found.append(ReviewItem(each.id, kind, stated, judge, learnt, "weak"))
         elif judge and stated is None and not learnt:
             found.append(ReviewItem(each.id, kind, stated, judge, learnt, "unconfirmed"))
 
@@ -83,5 +89,6 @@ def review_queue(bank: Bank) -> list[ReviewItem]:
 def verdict_text(verdict: Outcome) -> str:
     """`judge: failure, the mug is not on the desk`."""
     reason = one_line(verdict.reason, 200)
-    said = f"{_WHO.get(verdict.source, verdict.source)}: {_ENDS[verdict.success]}"
+    who = "log" if is_weak(verdict) else _WHO.get(verdict.source, verdict.source)
+    said = f"{who}: {_ENDS[verdict.success]}"
     return f"{said}, {reason}" if reason and reason != _ENDS[None] else said

@@ -434,6 +434,7 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
         kept = home / ".claude" / "settings.json"
         kept.parent.mkdir(parents=True)
         kept.write_text('{"model":"opus", "hooks": {"Stop": [],"SessionEnd": [{"hooks": []}]}}')
+        (home / ".claude" / "skills").mkdir()  # the user's own, if empty
         (home / ".codex").mkdir()
         (home / ".codex" / "hooks.json").touch()
         before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
@@ -452,7 +453,7 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
         for name in PROTOCOLS:
             deltamem("hooks", "remove", name)
         assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
-        assert not (kept.parent / "skills").exists()
+        assert [*(kept.parent / "skills").iterdir()] == []
 
 
 def test_status_says_when_a_hook_last_ran(tmp_path: Path, bank: Path) -> None:

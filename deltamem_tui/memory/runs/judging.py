@@ -7,7 +7,7 @@ first episodes, and the next one goes on behind them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
@@ -23,6 +23,7 @@ from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, usage_facts
 from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError
 from deltamem_tui.memory.runs.learning import in_flight_notes
+from deltamem_tui.memory.work.signs import is_weak, weak_outcome
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.model import Judge, Judgement
 from deltamem_tui.text import one_line
@@ -61,8 +62,32 @@ class JudgingReport:
 
 
 def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
-    """Return the ids of the first waiting episodes without an outcome, in order of import."""
-    return list(islice((each.id for each in waiting(bank) if not each.outcome.known), limit))
+    """Return the ids of the first waiting episodes without an outcome, in order of import.
+
+    One that was read off weak signs counts for none.
+    """
+    found = (each.id for each in waiting(bank) if not each.outcome.known or is_weak(each.outcome))
+    return list(islice(found, limit))
+
+
+def note_signs(bank: Bank, ids: Iterable[str]) -> list[Trajectory]:
+    """Note what weak signs say of episodes without an outcome, one commit each.
+
+    Returns:
+        The episodes that have one now.
+    """
+    found = []
+    for each in ids:
+        with bank.writing() as batch:
+            known = known_episode(bank, each)
+            said = weak_outcome(known) if not known.outcome.known else None
+            if said is None:
+                continue
+            found.append(with_verdict(known, said))
+            put_episode(batch, bank, found[-1])
+            detail = {"trajectory": each, "success": said.success, "reason": said.reason}
+            batch.log("judge", detail)
+    return found
 
 
 def estimate_judging(
@@ -152,7 +177,7 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
             f"already has an outcome ({known.outcome.source}); judges only fill missing ones",
             source=episode_id,
         )
-        if any(each.source == "judge" for each in verdicts_on(known)):
+        if any(each.source == "judge" and not is_weak(each) for each in verdicts_on(known)):
             raise by_now
         judged = with_verdict(known, judgement.outcome)
         put_episode(batch, bank, judged)

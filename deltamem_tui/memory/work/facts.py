@@ -65,7 +65,7 @@ _OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "
 _CHECKS = _set(
     """
     test tests pytest build lint check vet tox mypy ruff typecheck clippy verify flake8 eslint tsc
-    jest vitest fmt gofmt runtests validate golangci nox ctest rspec
+    jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest
     """
 )
 _CLAUSES = re.compile(
@@ -101,7 +101,7 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     for act in acts:
         if act.form == "command":
             yield from _commands(act)
-        elif act.form == "call" and not (_is_edit(act) or _is_read(act) or _is_end(act)):
+        elif act.form == "call" and not (is_edit(act) or _is_read(act) or _is_end(act)):
             if not act.failed:
                 yield WorkFact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
@@ -120,7 +120,7 @@ def _is_end(act: Act) -> bool:
     return act.tool.lower() in _ENDS
 
 
-def _is_edit(act: Act) -> bool:
+def is_edit(act: Act) -> bool:
     """Return whether an act changes a file: its tool's name says so, and it is about a file."""
     if not _EDITS.intersection(words_of(act.tool)[:2]):
         return False
@@ -141,7 +141,7 @@ def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[WorkFact]:
         if act.form in ("message", "statement"):
             continue
         named, told = _named_files(act), paths_in(act.answer, 300)
-        if _is_edit(act):
+        if is_edit(act):
             touched = _edited(act, named, told, opened)
             opened = touched[0][1] if touched and len(touched) == 1 else opened
         else:
@@ -219,7 +219,7 @@ def _commands(act: Act) -> Iterator[WorkFact]:
     """Commands by head and flags; what checks the work in full."""
     line = act.text.partition("\n")[0] if "<<" in act.text or len(act.text) > 800 else act.text
     if act.tool in _SEARCHES - {"find", "grep", "ls", "echo", "wc", "cd"} or (
-        _is_edit(act) and act.form == "command"
+        is_edit(act) and act.form == "command"
     ):
         return
     commands = simple_commands(line)
@@ -236,6 +236,14 @@ def _commands(act: Act) -> Iterator[WorkFact]:
             yield WorkFact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
         if "not found" not in act.error and (check := _check(words, head)):
             yield WorkFact("check", check)
+
+
+def check_of(act: Act) -> str:
+    """Return the command of an act that tests, builds or checks; empty if none does."""
+    commands = simple_commands(act.text) if act.form == "command" else []
+    if "not found" in act.error:
+        return ""
+    return next((check for words in commands if (check := _check(words, words[0]))), "")
 
 
 def _head(words: Sequence[str], head: str) -> str:
@@ -297,7 +305,7 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
     """Yield what went wrong, and what worked next in its stead."""
     done = [act for act in acts if act.form != "message"]
     for at, act in enumerate(done):
-        if not act.failed or _is_quiet(act) or _is_edit(act) or not (error := act.error):
+        if not act.failed or _is_quiet(act) or is_edit(act) or not (error := act.error):
             continue
         after = [
             each
@@ -349,7 +357,7 @@ def _tells(act: Act, folder: Folder) -> str:
     """Return an act in few words: a command or a statement as it was, a call by its name and
     arguments.
     """
-    if _is_edit(act):
+    if is_edit(act):
         path = next(iter(_named_files(act) or paths_in(act.answer, 300)), "")
         return f"edit {folder.relative(path) or 'a file'}"
     if act.form == "call":
