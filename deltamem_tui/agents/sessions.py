@@ -258,7 +258,7 @@ def _note_outcome(bank: Bank, report: ImportReport, *, success: bool) -> None:
     from deltamem_tui.memory.episodes.stored_episodes import episode
 
     for each in report.entries:
-        known = episode(bank, each.arrival.id)
+        known = episode(bank, each.id)
         if known and (known.outcome.success, known.outcome.source) != (success, "user"):
             give_outcome(bank, known.id, success=success)
 

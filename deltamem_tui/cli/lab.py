@@ -315,7 +315,10 @@ class _Contest:
             found = [*episodes(bank)]
         self.errors += report.refusals
         duplicates = report.count("duplicate") + report.count("updated")
-        for why, count in (("recorded before", duplicates), ("cannot be read", report.refused)):
+        for why, count in (
+            ("recorded before", duplicates),
+            ("cannot be read", report.total.rejected),
+        ):
             if count:
                 self.excluded[why] = self.excluded.get(why, 0) + count
         return found

@@ -109,8 +109,8 @@ def import_(
         page.facts(report.facts)
         page.table(_COLUMNS, [_row(file, tally) for file, tally in found.files.items()])
 
-    status = Result.verdict(found.episodes, errors)
-    notes = [*report.notes, *(_waiting(opened, bank) if found.without_outcome else ())]
+    status = Result.verdict(found.total.episodes, errors)
+    notes = [*report.notes, *(_waiting(opened, bank) if found.total.without_outcome else ())]
     return Result("import", report.record, errors, status, view=view, notes=notes)
 
 

@@ -9,16 +9,12 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Literal
 
-import orjson
 from msgspec import Struct
-from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import counted
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory, domain_key
-from deltamem_tui.trajectory.readers.native import from_record
-from deltamem_tui.trajectory.receipt import Receipt
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
@@ -35,32 +31,22 @@ Redaction = Literal["secrets", "personal", "off"]
 
 
 class Arrival(Struct, frozen=True, gc=False):
-    """An episode as a bank will keep it, and what is reported of it.
+    """An episode as a bank will keep it.
 
     Attributes:
         line: Its record as one line of JSON, newline included.
-        domain: Its domain; empty if it is not known.
         given: Whether the user's file says that it was a success; None if that is silent.
-        receipts: What the agent was shown.
-        session: What the records of one session share; empty if its log names none.
     """
 
-    id: str
+    trajectory: Trajectory
     line: bytes
-    task: str
-    steps: int
-    outcome: Outcome
-    source: LogSource
-    domain: str = ""
     redactions: Redactions = NOTHING
     given: bool | None = None
-    receipts: tuple[Receipt, ...] = ()
-    session: str = ""
 
     @property
-    def trajectory(self) -> Trajectory:
-        """The episode as it will be kept."""
-        return from_record(orjson.loads(self.line))
+    def id(self) -> str:
+        """The episode's id."""
+        return self.trajectory.id
 
 
 class EpisodeImport(Struct, frozen=True, gc=False):
@@ -92,20 +78,21 @@ class EpisodeImport(Struct, frozen=True, gc=False):
         """True if the bank gets a line for it."""
         return self.reception != "duplicate" or self.gains_receipts
 
-    @property
-    def is_change(self) -> bool:
-        """True if it turned a success into a failure, or the other way round."""
-        return self.before.known and self.before.success != self.outcome.success
 
-    @property
-    def is_disputed(self) -> bool:
-        """True if the user's file says the opposite of what counts."""
-        return self.arrival.given is not None and self.arrival.given != self.outcome.success
+class Entry(Struct, frozen=True, gc=False):
+    """What is listed of an episode that was read."""
+
+    id: str
+    task: str
+    steps: int
+    source: LogSource
+    reception: Reception
+    outcome: Outcome
 
 
 @dataclass(slots=True)
 class FileTally:
-    """Counts of one log. Everything but `without_outcome` counts duplicates too.
+    """Counts of one log, or of all. Everything but `without_outcome` counts duplicates too.
 
     Attributes:
         formats: The formats it was read as; of the project's own logs, those that their episodes
@@ -135,16 +122,16 @@ class FileTally:
 
     def add(self, received: EpisodeImport) -> None:
         """Count one more episode."""
-        arrival, outcome = received.arrival, received.outcome
-        self._read_as(arrival.source.format)
+        trajectory, outcome, before = received.arrival.trajectory, received.outcome, received.before
+        self._read_as(trajectory.source.format)
         self.receptions[received.reception] += 1
         self.sources[outcome.source] += 1
         self.successes += outcome.success is True
         self.failures += outcome.success is False
-        self.changed += received.is_change
+        self.changed += before.known and before.success != outcome.success
         self.without_outcome += outcome.success is None and received.reception != "duplicate"
-        self.steps += arrival.steps
-        self.redactions.update(arrival.redactions.counts)
+        self.steps += len(trajectory.steps)
+        self.redactions.update(received.arrival.redactions.counts)
 
     def refuse(self, error: RecordError) -> None:
         """Count one more record that was refused."""
@@ -163,6 +150,7 @@ class ImportReport:
 
     Attributes:
         redaction: What was taken out of the episodes: `secrets`, `personal` data too, or `off`.
+        total: A tally of all logs.
         files: A tally per log, by its name, in the order in which they were read. From `LISTED`
             on, further logs are one, `OTHER_FILES`.
         entries: An entry for every episode, in order, if they are kept.
@@ -187,8 +175,9 @@ class ImportReport:
     redaction: Redaction = "secrets"
     dry_run: bool = False
     listed: bool = True
+    total: FileTally = field(default_factory=FileTally)
     files: dict[str, FileTally] = field(default_factory=dict)
-    entries: list[EpisodeImport] = field(default_factory=list)
+    entries: list[Entry] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     notice_count: int = 0
@@ -205,24 +194,25 @@ class ImportReport:
 
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
-        arrival = received.arrival
-        if domain := arrival.domain:
+        arrival, found, outcome = received.arrival, received.arrival.trajectory, received.outcome
+        if domain := found.domain:
             is_listed = domain in self.domains or len(self.domains) < LISTED_NAMES
             self.domains[domain if is_listed else OTHER_DOMAINS] += 1
-        self._tally(arrival.source.file).add(received)
-        self.receipts_added += bool(received.is_written and arrival.receipts)
-        outcome = received.outcome
+        for tally in self._tallies(found.source.file):
+            tally.add(received)
+        self.receipts_added += bool(received.is_written and found.receipts)
         if received.reception != "duplicate" and outcome.success is None and outcome.reason:
             self.reasons[outcome.reason] += 1
-        if received.is_disputed:
-            self.disputed[arrival.id] = None
+        if arrival.given is not None and arrival.given != outcome.success:
+            self.disputed[found.id] = None
         if self.listed:
-            # Without its line: that is large, and on disk.
-            self.entries.append(replace(received, arrival=replace(arrival, line=b"")))
+            facts = found.id, found.task, len(found.steps), found.source
+            self.entries.append(Entry(*facts, received.reception, outcome))
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""
-        self._tally(error.source or "").refuse(error)
+        for tally in self._tallies(error.source or ""):
+            tally.refuse(error)
         if len(self.rejected) < LISTED:
             self.rejected.append(error)
 
@@ -234,17 +224,12 @@ class ImportReport:
 
     def count(self, reception: Reception) -> int:
         """Return how many episodes had this reception."""
-        return sum(tally.receptions[reception] for tally in self.files.values())
-
-    @property
-    def refused(self) -> int:
-        """How many records were refused in all."""
-        return sum(tally.rejected for tally in self.files.values())
+        return self.total.receptions[reception]
 
     @property
     def refusals(self) -> tuple[RecordError, ...]:
         """The refusals that were kept, and a last one for all others."""
-        more = self.refused - len(self.rejected)
+        more = self.total.rejected - len(self.rejected)
         if not more:
             return tuple(self.rejected)
         rest = RecordError(
@@ -255,44 +240,14 @@ class ImportReport:
         return (*self.rejected, rest)
 
     @property
-    def episodes(self) -> int:
-        """How many episodes were read."""
-        return sum(tally.episodes for tally in self.files.values())
-
-    @property
-    def changed(self) -> int:
-        """How many outcomes became their opposite."""
-        return sum(tally.changed for tally in self.files.values())
-
-    @property
-    def without_outcome(self) -> int:
-        """How many episodes came into the bank without an outcome."""
-        return sum(tally.without_outcome for tally in self.files.values())
-
-    @property
-    def sources(self) -> Counter[OutcomeSource]:
-        """How many outcomes came from each source."""
-        return sum((tally.sources for tally in self.files.values()), Counter())
-
-    @property
-    def redactions(self) -> Counter[str]:
-        """How many secrets were taken out of what was read, by kind."""
-        return sum((tally.redactions for tally in self.files.values()), Counter())
-
-    @property
-    def other_domains(self) -> list[str]:
-        """The domains other than the usual one, if there is a usual one."""
+    def other_domains(self) -> Counter[str]:
+        """How many episodes have each domain other than the usual one, if there is a usual one."""
         usual = domain_key(self.usual_domain)
-        return [each for each in self.domains if self.usual_domain and domain_key(each) != usual]
+        others = (each for each in self.domains if self.usual_domain and domain_key(each) != usual)
+        return Counter({each: self.domains[each] for each in others})
 
-    @property
-    def of_others(self) -> int:
-        """How many episodes are of another domain than the usual one."""
-        return sum(self.domains[each] for each in self.other_domains)
-
-    def _tally(self, file: str) -> FileTally:
-        tally = self.files.get(file)
-        if tally is None:
-            name = file if len(self.files) < LISTED else OTHER_FILES
-            tally = self.files.setdefault(name, FileTally())
-        return tally
+    def _tallies(self, file: str) -> tuple[FileTally, FileTally]:
+        """Return the tally of a log and that of all."""
+        if file not in self.files and len(self.files) >= LISTED:
+            file = OTHER_FILES
+        return self.files.setdefault(file, FileTally()), self.total

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from deltamem_tui.errors import lines_by_reason
-from deltamem_tui.memory.episodes.import_report import EpisodeImport, FileTally, ImportReport
+from deltamem_tui.memory.episodes.import_report import Entry, FileTally, ImportReport
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import OutcomeSource
@@ -19,8 +19,6 @@ _NAMES = 3
 _NAME_WIDTH = 40
 _REASON_WIDTH = 160
 _LISTED_REASONS = 100
-_LINE_WIDTH = 120
-_PART_WIDTH = 50
 _SOURCES: Mapping[OutcomeSource, str] = {
     "stated": "from log",
     "user": "from user",
@@ -31,13 +29,14 @@ _SOURCES: Mapping[OutcomeSource, str] = {
 
 def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
     """Show what an import came to."""
+    total = found.total
     record: dict[str, Any] = {
         "imported": found.count("imported"),
         "grown": found.count("grown"),
         "updated": found.count("updated"),
-        "changed": found.changed,
+        "changed": total.changed,
         "duplicates": found.count("duplicate"),
-        "rejected": found.refused,
+        "rejected": total.rejected,
         "left_out": {
             "total": found.notice_count,
             "listed": [asdict(notice) for notice in found.notices],
@@ -47,7 +46,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "receipts": _receipts_record(found),
         "domains": {"total": found.domains.total(), "listed": dict(found.domains)},
         "unknown": reasons_record(found.reasons),
-        "redactions": dict(found.redactions),
+        "redactions": dict(total.redactions),
         "redaction": found.redaction,
         "dry_run": found.dry_run,
         "files": [_file_record(file, tally) for file, tally in found.files.items()],
@@ -60,9 +59,9 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
         **({f"{would}grown": record["grown"]} if record["grown"] else {}),
         **{name: record[name] for name in ("duplicates", "rejected")},
-        **{f"outcome {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
+        **{f"outcome {_SOURCES[source]}": n for source, n in sorted(total.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
-        **{f"redacted {kind}": count for kind, count in sorted(found.redactions.items())},
+        **{f"redacted {kind}": count for kind, count in sorted(total.redactions.items())},
     }
     notes = [*_notes(found, outcomes_name)]
     return ReportView(record, facts, notes=notes, summary=_import_summary(found))
@@ -90,19 +89,19 @@ def _file_record(file: str, tally: FileTally) -> dict[str, Any]:
     }
 
 
-def _entry_record(entry: EpisodeImport) -> dict[str, Any]:
-    arrival, outcome = entry.arrival, entry.outcome
+def _entry_record(entry: Entry) -> dict[str, Any]:
+    outcome, source = entry.outcome, entry.source
     return {
-        "id": arrival.id,
-        "task": arrival.task,
-        "steps": arrival.steps,
+        "id": entry.id,
+        "task": entry.task,
+        "steps": entry.steps,
         "success": outcome.success,
         "reward": outcome.reward,
         "outcome_source": outcome.source,
         "reason": outcome.reason or None,
-        "format": arrival.source.format,
-        "source": arrival.source.file,
-        "position": arrival.source.position,
+        "format": source.format,
+        "source": source.file,
+        "position": source.position,
     }
 
 
@@ -135,10 +134,10 @@ def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
     if found.built_on:
         nodes = counted(found.built_on, "node stays", "nodes stay")
         yield ReportNote(f"{nodes} that earlier records wrote: others build on them")
-    if found.of_others:
-        which = counted(found.of_others, "episode is", "episodes are")
+    if others := found.other_domains:
+        which = counted(others.total(), "episode is", "episodes are")
         bank = one_line(found.usual_domain, _NAME_WIDTH)
-        yield ReportNote(f"{which} of {_names(found.other_domains)}, while the bank is of {bank}")
+        yield ReportNote(f"{which} of {_names([*others])}, while the bank is of {bank}")
     yield from _outcome_notes(found)
     yield from reason_notes(found.reasons, _REASONS)
     if found.redaction == "off":
@@ -159,10 +158,10 @@ def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
 
 
 def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
-    if found.changed:
-        changed = counted(found.changed, "outcome was", "outcomes were")
+    if found.total.changed:
+        changed = counted(found.total.changed, "outcome was", "outcomes were")
         yield ReportNote(f"{changed} changed: the later statement counts")
-    if waiting := found.without_outcome:
+    if waiting := found.total.without_outcome:
         hint = "import again with `--outcome FILE`, or `deltamem episode judge` asks a model"
         episodes = counted(waiting, "episode waits", "episodes wait")
         yield ReportNote(f"{episodes} without an outcome", hint)
@@ -217,18 +216,18 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _import_summary(found: ImportReport) -> str:
-    did = "would import" if found.dry_run else "imported"
+    did, redacted = "would import" if found.dry_run else "imported", found.total.redactions
     text = f"{did} {counted(found.count('imported'), 'episode')}{_read_as(found)}"
     for count, what in (
         (found.count("grown"), "grown"),
         (found.count("updated"), "updated"),
         (found.count("duplicate"), "known already"),
-        (found.refused, "rejected"),
-        (found.redactions.total(), "redacted"),
+        (found.total.rejected, "rejected"),
+        (redacted.total(), "redacted"),
     ):
         text += f", {count:,} {what}" if count else ""
-    if found.redactions:
-        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(found.redactions.items()))
+    if redacted:
+        kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(redacted.items()))
         text += f" ({kinds})"
     if found.rejected:
         text += f"; first: {found.rejected[0]}"
@@ -239,10 +238,9 @@ def _import_summary(found: ImportReport) -> str:
 
 def _read_as(found: ImportReport) -> str:
     """Return the formats and domains: a person who chose the wrong log or bank sees it here."""
-    formats = list(dict.fromkeys(name for each in found.files.values() for name in each.formats))
-    facts = [f"read as {_names(formats)}"] if formats else []
+    facts = [f"read as {_names(found.total.formats)}"] if found.total.formats else []
     if found.domains:
         facts.append(f"of {_names([name for name, _ in found.domains.most_common()])}")
-    if found.of_others:
+    if found.other_domains:
         facts.append(f"while the bank is of {_names([found.usual_domain])}")
     return f" ({', '.join(facts)})" if facts else ""

@@ -155,7 +155,7 @@ class Importer:
         for each in decided:
             if isinstance(each, EpisodeImport):
                 self.report.add(each)
-                for receipt in each.arrival.receipts if each.is_written else ():
+                for receipt in each.arrival.trajectory.receipts if each.is_written else ():
                     unknown = unknown_nodes(self._bank, receipt)
                     self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
             elif isinstance(each, Notice):
@@ -172,42 +172,42 @@ class Importer:
             yield self._decide(arrival, earlier) if isinstance(arrival, Arrival) else arrival
 
     def _decide(self, arrival: Arrival, earlier: set[str]) -> EpisodeImport | RecordError:
-        outcome, state = arrival.outcome, self._bank.episodes.state(arrival.id)
-        is_earlier_record = state is None and arrival.id in earlier
-        if state == EpisodeState.REPLACED or is_earlier_record:
+        found, outcome = arrival.trajectory, arrival.trajectory.outcome
+        state = self._bank.episodes.state(found.id)
+        if state == EpisodeState.REPLACED or (state is None and found.id in earlier):
             return EpisodeImport(arrival, "duplicate", outcome)
-        kept = episode(self._bank, arrival.id) if state is not None else None
-        known = self._seen.get(arrival.id) or (kept.outcome if kept else None)
-        said_now = arrival.id in self._said
+        kept = episode(self._bank, found.id) if state is not None else None
+        known = self._seen.get(found.id) or (kept.outcome if kept else None)
+        said_now = found.id in self._said
         if outcome.source == "user":
-            self._said.add(arrival.id)
+            self._said.add(found.id)
         if known is None:
-            found = self._new(arrival)
-            if found.is_new:
-                self._known_sessions().add(arrival)
-                self._seen[arrival.id] = found.outcome
-            return found
+            new = self._new(arrival)
+            if new.is_new:
+                self._known_sessions().add(found)
+                self._seen[found.id] = new.outcome
+            return new
         learnt = state not in (None, EpisodeState.WAITING)
         answer = answer_to(outcome, known, learnt=learnt, together=said_now)
         if answer == "updated":
-            self._seen[arrival.id] = outcome
+            self._seen[found.id] = outcome
             return EpisodeImport(arrival, answer, outcome, known)
         if answer == "duplicate":
-            gains = kept is not None and not {*arrival.receipts} <= {*kept.receipts}
+            gains = kept is not None and not {*found.receipts} <= {*kept.receipts}
             return EpisodeImport(arrival, answer, known, known, gains)
-        return _refused(arrival, known, learnt=learnt)
+        return _refused(found, known, learnt=learnt)
 
     def _new(self, arrival: Arrival) -> EpisodeImport:
         """Return what becomes of an episode that the bank does not have: it may have it in part."""
-        if others := self._known_sessions().of(arrival):
-            found = arrival.trajectory
-            if longer := [each for each in others if is_earlier(found, each)]:
-                return EpisodeImport(arrival, "duplicate", longer[0].outcome)
-            if earlier := [each for each in others if is_earlier(each, found)]:
-                grown, ids = _grown_from(arrival, earlier), tuple(each.id for each in earlier)
-                before = earlier[-1].outcome
-                return EpisodeImport(grown, "grown", grown.outcome, before, replaces=ids)
-        return EpisodeImport(arrival, "imported", arrival.outcome)
+        found = arrival.trajectory
+        others = self._known_sessions().of(found)
+        if longer := [each for each in others if is_earlier(found, each)]:
+            return EpisodeImport(arrival, "duplicate", longer[0].outcome)
+        if earlier := [each for each in others if is_earlier(each, found)]:
+            grown, ids = _grown_from(arrival, earlier), tuple(each.id for each in earlier)
+            outcome = grown.trajectory.outcome
+            return EpisodeImport(grown, "grown", outcome, earlier[-1].outcome, replaces=ids)
+        return EpisodeImport(arrival, "imported", found.outcome)
 
     def _known_sessions(self) -> _StoredSessions:
         if self._sessions is None:
@@ -326,26 +326,14 @@ def _arrival(
             position=place.position or None,
             hint="cut its observations in the log",
         )
-    return Arrival(
-        trajectory.id,
-        line,
-        trajectory.task,
-        len(trajectory.steps),
-        trajectory.outcome,
-        place,
-        trajectory.domain,
-        redactions,
-        given,
-        trajectory.receipts,
-        session_of(trajectory),
-    )
+    return Arrival(trajectory, line, redactions, given)
 
 
-def _refused(arrival: Arrival, known: Outcome, *, learnt: bool) -> RecordError:
-    source, stated, before = arrival.source, _ENDS[arrival.outcome.success], _ENDS[known.success]
+def _refused(found: Trajectory, known: Outcome, *, learnt: bool) -> RecordError:
+    source, stated, before = found.source, _ENDS[found.outcome.success], _ENDS[known.success]
     if learnt:
         message = f"was learnt from as a {before}, which an import does not change"
-        hint = f"if that is wrong, say so: `deltamem episode outcome BANK {arrival.id} {stated}`"
+        hint = f"if that is wrong, say so: `deltamem episode outcome BANK {found.id} {stated}`"
     else:
         message = f"states {stated}, but an earlier record states {before} for the same episode"
         hint = f"the {before} stays; leave out the record that is wrong"
@@ -372,8 +360,7 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
     if not fresh:
         return 0
     for each in fresh:
-        if each.arrival.receipts:
-            shown.setdefault(each.arrival.id, each.arrival.trajectory)
+        shown.setdefault(each.arrival.id, each.arrival.trajectory)
     if any(each.receipts for each in shown.values()):
         put_uses(changes, bank, shown.values())
     detail: dict[str, Any] = {"trajectories": list(dict.fromkeys(e.arrival.id for e in fresh))}
@@ -388,13 +375,13 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
 
 def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:
     """Return the new record with the known one's verdicts and receipts."""
-    arrival = received.arrival
-    known = episode(bank, arrival.id)
+    found = received.arrival.trajectory
+    known = episode(bank, found.id)
     if known is None:  # it came in this very batch
-        return arrival.trajectory
+        return found
     if received.reception == "duplicate":
-        return known.with_facts(receipts=together((*known.receipts, *arrival.receipts)))
-    return with_facts_of(arrival.trajectory, known)
+        return known.with_facts(receipts=together((*known.receipts, *found.receipts)))
+    return with_facts_of(found, known)
 
 
 # Sessions that are imported while they go on
@@ -421,30 +408,33 @@ class _StoredSessions:
             if name := head.metadata.get("id"):
                 self._ids[f"{head.source.get('format', '')} {name}"][episode_id] = None
 
-    def add(self, arrival: Arrival) -> None:
+    def add(self, found: Trajectory) -> None:
         """Let the bank have one more; it counts once it is written."""
-        if arrival.session:
-            self._ids[arrival.session][arrival.id] = None
+        if session := session_of(found):
+            self._ids[session][found.id] = None
 
-    def of(self, arrival: Arrival) -> list[Trajectory]:
+    def of(self, found: Trajectory) -> list[Trajectory]:
         """Return the bank's other records of the session of an episode."""
-        ids = self._ids.get(arrival.session, ()) if arrival.session else ()
-        found = (episode(self._bank, each) for each in ids if len(ids) <= _MOST_RECORDS)
-        return [each for each in found if each]
+        session = session_of(found)
+        ids = self._ids.get(session, ()) if session else ()
+        kept = (episode(self._bank, each) for each in ids if len(ids) <= _MOST_RECORDS)
+        return [each for each in kept if each]
 
 
 def _outgrown(arrivals: Iterable[Arrival]) -> set[str]:
     """Return the ids of those episodes that are earlier records of another one among them."""
-    sessions: defaultdict[str, dict[str, Arrival]] = defaultdict(dict)
+    sessions: defaultdict[str, dict[str, Trajectory]] = defaultdict(dict)
     for each in arrivals:
-        if each.session:
-            sessions[each.session][each.id] = each
+        if session := session_of(each.trajectory):
+            sessions[session][each.id] = each.trajectory
     found: set[str] = set()
     for records in sessions.values():
         if 1 < len(records) <= _MOST_RECORDS:
-            known = [each.trajectory for each in records.values()]
+            known = [*records.values()]
             found |= {
-                one.id for one in known if any(is_earlier(one, two) for two in known if two != one)
+                one.id
+                for one in known
+                if any(is_earlier(one, two) for two in known if two is not one)
             }
     return found
 
@@ -460,6 +450,4 @@ def _grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
         given = [verdict for verdict in verdicts_on(each) if verdict.source == "user"]
         if given and found.outcome.source != "user":
             found = with_verdict(found, given[0])
-    return msgspec.structs.replace(
-        arrival, line=to_line(found), outcome=found.outcome, receipts=found.receipts
-    )
+    return msgspec.structs.replace(arrival, trajectory=found, line=to_line(found))

@@ -10,7 +10,7 @@ import pytest
 from deltamem_tui.memory.episodes import import_report
 from deltamem_tui.memory.episodes.import_report import Arrival, EpisodeImport, ImportReport
 from deltamem_tui.memory.episodes.import_view import view_import
-from deltamem_tui.trajectory.model import LogSource, Outcome
+from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 
 SOLVED = Outcome(True, None, "stated")
 
@@ -18,7 +18,8 @@ SOLVED = Outcome(True, None, "stated")
 def report(outcomes: Iterable[Outcome], domains: Iterable[str] = ("alfworld",)) -> ImportReport:
     found = ImportReport(usual_domain="alfworld")
     for outcome, domain in product(outcomes, domains):
-        arrival = Arrival("0" * 16, b"", "heat it", 3, outcome, LogSource("log.jsonl"), domain)
+        read = Trajectory("heat it", outcome=outcome, source=LogSource("log.jsonl"), domain=domain)
+        arrival = Arrival(read, b"")
         found.add(EpisodeImport(arrival, "imported", outcome))
     return found
 

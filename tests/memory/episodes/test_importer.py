@@ -78,7 +78,7 @@ def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) 
     teach(bank, episode(X))
     take_in(bank, [episode(Y, success=False)])
     found = take_in(bank, [episode(X, success=False), episode(Y)])
-    assert (found.episodes, len(found.rejected)) == (0, 2)
+    assert (found.total.episodes, len(found.rejected)) == (0, 2)
     assert "was learnt from as a success" in str(found.rejected[0])
     assert [each.outcome.success for each in episodes(bank)] == [True, False]
     assert receptions(bank, episode(X), episode(Y, success=None)) == ["duplicate"] * 2
@@ -105,9 +105,9 @@ def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     monkeypatch.setattr(import_report, "LISTED", 3)
     errors = [RecordError("broken", source="a", position=f"line {line}") for line in range(5)]
     few = take_in(bank, errors[:3])
-    assert (few.refused, few.refusals) == (3, tuple(errors[:3]))
+    assert (few.total.rejected, few.refusals) == (3, tuple(errors[:3]))
     found = take_in(bank, [*errors, episode(X)])
-    assert (found.refused, found.files["a"].rejected, found.rejected) == (5, 5, errors[:3])
+    assert (found.total.rejected, found.files["a"].rejected, found.rejected) == (5, 5, errors[:3])
     *listed, rest = found.refusals
     assert listed == errors[:3]
     assert rest.message.startswith("2 more records were refused")
@@ -142,10 +142,9 @@ def test_secrets_are_taken_out_and_the_id_is_that_of_what_is_kept(bank: Bank) ->
     (kept,) = episodes(Bank.open(bank.path))
     (first, second) = found.entries
     assert "[redacted: " in kept.steps[0].observation
-    assert kept.id == first.arrival.id == second.arrival.id != told.id
+    assert kept.id == first.id == second.id != told.id
     assert [first.reception, second.reception] == ["imported", "duplicate"]
-    assert first.arrival.redactions.total == 1
-    assert found.redactions.total() == 2
+    assert found.total.redactions.total() == 2
     assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
     assert verify(bank) == []
 
@@ -157,7 +156,7 @@ def test_an_outcome_is_named_by_the_id_of_what_is_kept(bank: Bank) -> None:
     said = Outcome(success=True, source="user")
     other = UserOutcomes(by_id={waits.id: said})
     assert take_in(bank, [waits], outcomes=other).count("updated") == 0
-    told = UserOutcomes(by_id={entry.arrival.id: said})
+    told = UserOutcomes(by_id={entry.id: said})
     assert take_in(bank, [waits], outcomes=told).count("updated") == 1
     assert [each.outcome for each in episodes(bank)] == [said]
 
@@ -182,7 +181,7 @@ def test_a_tally_per_file_and_no_more_if_not_asked(bank: Bank) -> None:
     assert (second.formats, second.successes, second.failures) == (["react"], 0, 1)
     assert second.sources == {"stated": 1, "unknown": 1}
     assert (second.without_outcome, second.rejected) == (1, 1)
-    assert (found.episodes, found.without_outcome) == (5, 1)
+    assert (found.total.episodes, found.total.without_outcome) == (5, 1)
 
 
 @pytest.mark.parametrize(
@@ -225,7 +224,7 @@ def test_a_person_has_the_last_word_while_the_episode_waits(
 ) -> None:
     take_in(bank, [before])
     found = take_in(bank, [said(False, "user")])
-    assert (found.count("updated"), found.changed, found.rejected) == (1, changed, [])
+    assert (found.count("updated"), found.total.changed, found.rejected) == (1, changed, [])
     assert found.files["log.jsonl"].failures == 1
     (kept,) = episodes(Bank.open(bank.path))
     assert kept.outcome == Outcome(success=False, source="user")
@@ -245,13 +244,13 @@ def test_two_records_that_contradict_each_other_are_told(
         (error,) = found.rejected
         assert "states failure, but an earlier record states success" in error.message
         assert (error.source, error.position) == ("log.jsonl", "line 2")
-        assert (found.episodes, found.files["log.jsonl"].rejected) == (1, 1)
+        assert (found.total.episodes, found.files["log.jsonl"].rejected) == (1, 1)
     assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
 
 
 def test_persons_who_contradict_each_other_in_one_import_are_refused(bank: Bank) -> None:
     found = take_in(bank, [said(None), said(True, "user", 2), said(False, "user", 3)])
-    assert (found.count("imported"), found.count("updated"), found.changed) == (1, 1, 0)
+    assert (found.count("imported"), found.count("updated"), found.total.changed) == (1, 1, 0)
     (error,) = found.rejected
     assert error.position == "line 3"
     assert [each.outcome.success for each in episodes(bank)] == [True]

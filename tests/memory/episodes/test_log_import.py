@@ -33,7 +33,7 @@ def test_another_domain_is_counted_and_every_byte_told(bank: Bank, log: str) -> 
     read: list[int] = []
     job.run(advance=read.append)
     assert len(Bank.open(bank.path).episodes) == job.report.count("imported") == len(DOMAINS)
-    assert job.report.of_others == 1
+    assert job.report.other_domains.total() == 1
     assert sum(read) == job.total_bytes == Path(log).stat().st_size
 
 
