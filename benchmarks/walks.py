@@ -52,7 +52,7 @@ def walks(folder: Path) -> dict[str, list[str]]:
     from deltamem_tui import create_bank, learn, recall
     from deltamem_tui.embedding.hashing import hashing_embedder
     from deltamem_tui.lab.contestants import BankMemory, contestants
-    from deltamem_tui.memory.episodes.importer import LogImport
+    from deltamem_tui.memory.episodes.importer import import_of
     from tests.lab.arcade import LOG, Arcade, tools
 
     embedder = hashing_embedder()
@@ -71,7 +71,7 @@ def walks(folder: Path) -> dict[str, list[str]]:
         "recall": entered(lambda: recall(bank, second.task, embedder=embedder)),
         "matching_recall": entered(lambda: recall(bank, first.task, embedder=embedder)),
         "learn": entered(lambda: learn(bank, second, embedder=embedder)),
-        "import": entered(lambda: LogImport(bank, [str(SAMPLE)]).run()),
+        "import": entered(lambda: import_of(bank, [str(SAMPLE)]).run()),
         "general_recall": entered(lambda: recall(general, last.task, embedder=embedder)),
         "evaluation": entered(lambda: arcade.ground.trial(game, contestant, memory)),
         "general_learn": entered(lambda: learn(general, last, embedder=embedder)),

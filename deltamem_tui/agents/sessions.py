@@ -235,7 +235,7 @@ def _log_of(session: SessionFile) -> Iterator[Path]:
 
 
 def _imported(bank: Bank, session: SessionFile) -> tuple[ImportReport, tuple[str, ...]]:
-    from deltamem_tui.memory.episodes.importer import LogImport
+    from deltamem_tui.memory.episodes.importer import import_of
     from deltamem_tui.memory.runs.judging import note_signs
     from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
@@ -243,7 +243,7 @@ def _imported(bank: Bank, session: SessionFile) -> tuple[ImportReport, tuple[str
     by_task = {each.task: [each] for each in receipts}
     known = ReceiptFile(by_name={session.session: receipts}, by_task=by_task)
     with _log_of(session) as log:
-        job = LogImport(bank, [str(log)], receipts=known)
+        job = import_of(bank, [str(log)], receipts=known)
         job.run()
     if session.outcome:
         _note_outcome(bank, job.report, success=session.outcome == "success")

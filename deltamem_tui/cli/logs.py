@@ -63,7 +63,7 @@ def import_(
     """
     from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.memory.episodes.import_view import view_import
-    from deltamem_tui.memory.episodes.importer import LogImport
+    from deltamem_tui.memory.episodes.importer import import_of
     from deltamem_tui.paths import check_domain
     from deltamem_tui.trajectory.receipt_file import read_receipts
 
@@ -81,7 +81,7 @@ def import_(
     opened = invocation.open(bank, write=not dry_run)
     opened.require_writable()  # a dry run fails where the import would
     outcomes = user_outcomes_of(outcome, success_at)
-    job = LogImport(
+    job = import_of(
         opened,
         logs,
         format=format,
@@ -94,7 +94,10 @@ def import_(
         listed=invocation.output.json,
     )
     before = len(opened.episodes)
-    with interruptible() as stop, invocation.output.progress("reading", job.total_bytes) as advance:
+    with (
+        interruptible() as stop,
+        invocation.output.progress("reading", job.progress.total) as advance,
+    ):
         try:
             job.run(advance=advance, stopped=stop)
         except KeyboardInterrupt as error:  # the second one, which waits for nothing
@@ -202,15 +205,15 @@ def _session_record(taken: QueuedImport) -> dict[str, Any]:
 def logs_as_bank(
     invocation: Invocation, logs: Sequence[str | FoundLog], stop: Interruption, **choices: Any
 ) -> Iterator[tuple[Bank, ImportReport]]:
-    """Import logs into a bank that is gone after the block; `choices` are those of `LogImport`."""
+    """Import logs into a bank that is gone after the block; `choices` are those of `import_of`."""
     from deltamem_tui.memory.banks import create_bank
-    from deltamem_tui.memory.episodes.importer import LogImport
+    from deltamem_tui.memory.episodes.importer import import_of
 
     domain = choices.get("domain") or "generic"
     with tempfile.TemporaryDirectory(prefix="deltamem-log-") as folder:
         bank = create_bank(Path(folder) / "log", embedder="hashing", domain=domain)
-        job = LogImport(bank, logs, listed=False, **choices)
-        with invocation.output.progress("reading", job.total_bytes) as advance:
+        job = import_of(bank, logs, listed=False, **choices)
+        with invocation.output.progress("reading", job.progress.total) as advance:
             job.run(advance=advance, stopped=stop)
         if stop:
             raise InterruptionError("interrupted", hint="nothing was done yet")

@@ -150,12 +150,12 @@ def _of_tree(bank: Bank, tree: Tree, rules: Settings, coarse: bool) -> Iterator[
     rows = tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
     nodes = _columns(bank, tree, rows, rules, coarse)
     found = forgotten(nodes, rules)
-    sizes = nodes.subtree_sizes() if found else []
     for at, rule in found.items():
+        going = int(nodes.going(np.arange(len(rows)) == at).sum())
         numbers = (nodes.age, nodes.recent, nodes.judged, nodes.utility)
         node = bytes(tree.snapshot.index["id"][rows[at]]).decode()
         yield Deletion(
-            tree.name, node, int(rows[at]), sizes[at], rule, *(int(each[at]) for each in numbers)
+            tree.name, node, int(rows[at]), going, rule, *(int(each[at]) for each in numbers)
         )
 
 
@@ -205,16 +205,6 @@ class Columns:
         while len(more := under[going[self.parent[under]] & ~going[under]]):
             going[more] = True
         return going
-
-    def subtree_sizes(self) -> list[int]:
-        """Return how many nodes go with each, itself and the keys among them."""
-        import numpy as np
-
-        sizes, above = np.ones(len(self.parent), dtype=np.int64), self.parent
-        while (under := above >= 0).any():  # once for each level: a node counts for all above it
-            sizes += np.bincount(above[under], minlength=len(sizes))
-            above = np.where(under, self.parent[above], -1)
-        return sizes.tolist()
 
 
 def _columns(bank: Bank, tree: Tree, rows: Rows, rules: Settings, coarse: bool) -> Columns:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import signal
-from functools import partial
 
 import pytest
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm import cache
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.runs import judging
 from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import RECORDS, Program, heat
@@ -83,8 +81,7 @@ def test_a_bad_answer_is_that_episodes_alone(program: Program, server: ModelServ
 def test_a_call_that_is_left_behind_is_told(
     program: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    impatient = partial(judging.judge_episodes, grace=0.05)
-    monkeypatch.setattr(judging, "judge_episodes", impatient)
+    monkeypatch.setattr("deltamem_tui.memory.runs.asking.GRACE", 0.05)
 
     def replies(_request: Request) -> Reply:
         if len(server.requests) == 1:

@@ -56,7 +56,17 @@ _ENDS = {True: "success", False: "failure", None: "unknown"}
 
 
 class ImportOptions(TypedDict, total=False):
-    """The options of an import; see `Importer`."""
+    """The options of an import.
+
+    Attributes:
+        redaction: What is taken out of the episodes first: `secrets` if it is not said.
+        outcomes: Outcomes that the user gives for episodes whose logs state none.
+        receipts: Receipts that the user kept, to be joined to the episodes they belong to.
+        domain: The domain of all episodes; the log's own, else the bank's, if empty.
+        dry_run: Whether nothing is written.
+        listed: Whether to keep an entry for each episode, as usual. Without, memory does not grow
+            with the logs.
+    """
 
     redaction: Redaction
     outcomes: UserOutcomes
@@ -69,17 +79,11 @@ class ImportOptions(TypedDict, total=False):
 class Importer:
     """Imports episodes into a bank batch by batch, so that no lock is held while logs are read.
 
-    Args:
-        records: What readers return: episodes, records that they refused, and notices.
-        redaction: What is taken out of the episodes first.
-        outcomes: Outcomes that the user gives for episodes whose logs state none.
-        receipts: Receipts that the user kept, to be joined to the episodes they belong to.
-        domain: The domain of all episodes; the log's own, else the bank's, if empty.
-        listed: Whether to keep an entry for each episode. Without, memory does not grow with
-            the logs.
+    `records` is what readers return: episodes, records that they refused, and notices.
 
     Attributes:
         report: What became of the records so far.
+        progress: How far the logs were read, if the records are read from logs.
     """
 
     def __init__(
@@ -87,18 +91,20 @@ class Importer:
         bank: Bank,
         records: Iterable[Reading],
         *,
-        redaction: Redaction = "secrets",
-        outcomes: UserOutcomes = _NO_OUTCOMES,
-        receipts: ReceiptFile | None = None,
-        domain: str = "",
-        dry_run: bool = False,
-        listed: bool = True,
+        progress: ReadProgress | None = None,
+        **options: Unpack[ImportOptions],
     ) -> None:
+        redaction, domain = options.get("redaction", "secrets"), options.get("domain", "")
+        outcomes, receipts = options.get("outcomes", _NO_OUTCOMES), options.get("receipts")
         usual = domain_of(bank)
+        self.progress = progress or ReadProgress()
         self.report = report = ImportReport(
-            redaction, dry_run, listed, usual_domain="" if domain else usual
+            redaction,
+            options.get("dry_run", False),
+            options.get("listed", True),
+            usual_domain="" if domain else usual,
+            receipts=receipts,
         )
-        report.receipts = receipts
 
         def arrival(record: Reading) -> Arrival | Remark:
             if isinstance(record, Remark):
@@ -109,26 +115,36 @@ class Importer:
             record = record if its == record.domain else record.with_facts(domain=its)
             return _arrival(record, redaction, outcomes, report.named)
 
-        self._bank = bank
+        self._bank, self._outcomes = bank, outcomes
         self._arrivals = map(arrival, records)
         self._seen: dict[str, Outcome] = {}  # of what is not written yet
         self._said: set[str] = set()  # ids of which a person spoke in this very import
         self._sessions: _StoredSessions | None = None
         self._sequence = -1
 
-    def run(self, *, stopped: Callable[[], bool] = lambda: False) -> None:
+    def run(
+        self,
+        *,
+        advance: Callable[[int], object] = lambda _: None,
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> None:
         """Import all episodes that are left. Those that the bank has are counted and left alone.
 
         An episode that waits is updated once an outcome arrives that counts for more; a record
         that states the opposite of what counts is refused (see `outcomes.answer_to`). What was
-        read before `stopped` returns True is imported.
+        read before `stopped` returns True is imported. `advance` is called with the number of
+        bytes read since its last call.
 
         Raises:
             BankFrozenError: The bank is frozen.
             StorageError: The disk refused; what was committed before stays.
         """
+        self.progress.advance = advance
         while batch := self._next_batch(stopped):
             self._take(batch)
+        if not stopped():
+            named = self.report.named
+            self.report.unmatched = [key for key in self._outcomes.by_id if key not in named]
 
     def _next_batch(self, stopped: Callable[[], bool]) -> list[Arrival | Remark]:
         batch: list[Arrival | Remark] = []
@@ -224,80 +240,51 @@ def take_in(
     return importer.report
 
 
-class LogImport:
-    """An import of logs into a bank, each read once.
+def import_of(
+    bank: Bank,
+    logs: Sequence[str | FoundLog],
+    *,
+    format: str | None = None,  # noqa: A002 - the word that people type
+    success_at: float = 1.0,
+    outcomes_name: str = "",
+    **options: Unpack[ImportOptions],
+) -> Importer:
+    """Prepare the import of logs into a bank, each read once.
 
     Args:
+        bank: The bank.
         logs: Files, folders, patterns, or `-` for standard input; or what `find_logs` found.
         format: How to read them; by content if None.
         success_at: The reward from which on an episode is a success.
         outcomes_name: The name of the user's file of outcomes, for errors.
-
-    Attributes:
-        report: What became of the records that were read so far.
+        options: See `ImportOptions`.
 
     Raises:
         TrajectoryError: A log does not exist, cannot be opened or has no reader; or the outcomes
             are a list of ids and none of them names an episode of these logs.
         UsageError: The format is unknown, or `success_at` is out of range.
     """
+    from deltamem_tui.trajectory.readers import reading  # all readers come with it
 
-    def __init__(
-        self,
-        bank: Bank,
-        logs: Sequence[str | FoundLog],
-        *,
-        format: str | None = None,  # noqa: A002 - the word that people type
-        success_at: float = 1.0,
-        outcomes_name: str = "",
-        **options: Unpack[ImportOptions],
-    ) -> None:
-        from deltamem_tui.trajectory.readers import reading  # all readers come with it
-
-        self._progress = ReadProgress()
-        self._outcomes = outcomes = options.get("outcomes", _NO_OUTCOMES)
-        found = [*find_logs(logs)] if outcomes.must_name_one else logs
-        if outcomes.must_name_one:  # read twice, which standard input alone could not be
-            redaction, named = options.get("redaction", "secrets"), set[str]()
-            for record in reading.read_logs(found, format=format):
-                if isinstance(record, Trajectory):
-                    _arrival(record, redaction, outcomes, named)
-                if named:
-                    break
-            else:
-                raise TrajectoryError(
-                    "read as a list of resolved episodes, but none of its "
-                    f"{counted(len(outcomes.by_id), 'id')} names an episode of these logs: "
-                    "nothing was done with them",
-                    source=outcomes_name,
-                    hint="ids as the logs have them, one a line, or a table from id to success",
-                )
-        records = reading.read_logs(
-            found, format=format, success_at=success_at, progress=self._progress
-        )
-        self._importer = Importer(bank, records, **options)
-        self.report: ImportReport = self._importer.report
-
-    @property
-    def total_bytes(self) -> int:
-        """How many bytes there are to be read."""
-        return self._progress.total
-
-    def run(
-        self,
-        *,
-        advance: Callable[[int], object] = lambda _: None,
-        stopped: Callable[[], bool] = lambda: False,
-    ) -> None:
-        """Import the logs; see `Importer.run`.
-
-        `advance` is called with the number of bytes read since its last call.
-        """
-        self._progress.advance = advance
-        self._importer.run(stopped=stopped)
-        if not stopped():
-            named = self.report.named
-            self.report.unmatched = [key for key in self._outcomes.by_id if key not in named]
+    outcomes, progress = options.get("outcomes", _NO_OUTCOMES), ReadProgress()
+    if outcomes.must_name_one:  # read twice, which standard input alone could not be
+        logs = [*find_logs(logs)]
+        redaction, named = options.get("redaction", "secrets"), set[str]()
+        for record in reading.read_logs(logs, format=format):
+            if isinstance(record, Trajectory):
+                _arrival(record, redaction, outcomes, named)
+            if named:
+                break
+        else:
+            raise TrajectoryError(
+                "read as a list of resolved episodes, but none of its "
+                f"{counted(len(outcomes.by_id), 'id')} names an episode of these logs: "
+                "nothing was done with them",
+                source=outcomes_name,
+                hint="ids as the logs have them, one a line, or a table from id to success",
+            )
+    records = reading.read_logs(logs, format=format, success_at=success_at, progress=progress)
+    return Importer(bank, records, progress=progress, **options)
 
 
 def _arrival(

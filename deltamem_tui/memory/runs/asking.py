@@ -148,8 +148,8 @@ class Asking:
             with self._lock:
                 self._unwritten.append(payment)
 
-    def close(self, cancel: Callable[[], object], grace: float = 0.0) -> None:
-        """Ask nothing more, and wait up to `grace` seconds for calls that are under way.
+    def close(self, cancel: Callable[[], object], *, waiting: bool = True) -> None:
+        """Ask nothing more, and wait up to `GRACE` seconds for calls that are under way.
 
         `cancel` has them end without another try. A `KeyboardInterrupt` ends the wait and goes on;
         a StorageError says that the disk does not take what was paid for into `usage.jsonl`.
@@ -159,7 +159,7 @@ class Asking:
             left = [*self._calls]
         cancel()
         try:
-            wait(left, timeout=grace)
+            wait(left, timeout=GRACE if waiting else 0.0)
         finally:
             with self._lock:
                 while self._unwritten:

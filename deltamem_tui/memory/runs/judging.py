@@ -21,7 +21,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episode, put_episode, w
 from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.memory.prompts.use import JUDGE
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, usage_facts
-from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError
+from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError
 from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.memory.work.signs import is_weak, weak_outcome
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
@@ -110,13 +110,12 @@ def judge_episodes(
     concurrency: int = 1,
     advance: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
-    grace: float = GRACE,
 ) -> JudgingReport:
     """Judge episodes and keep each outcome, one commit each; `advance` follows each one.
 
     What is wrong with one episode stops none of the others; what would be wrong with all of them,
     like a refused key, comes last among the errors. When the work is to stop, answers that are
-    under way are waited for up to `grace` seconds: the cache keeps them.
+    under way are waited for a bit: the cache keeps them.
 
     Raises:
         BankFrozenError: The bank is frozen; nothing was asked.
@@ -151,7 +150,7 @@ def judge_episodes(
     except DeltaMemError as error:
         report.errors.append(error)
     try:
-        asking.close(judge.client.cancel, 0.0 if report.interrupted else grace)
+        asking.close(judge.client.cancel, waiting=not report.interrupted)
     except DeltaMemError as error:  # of what was paid, `usage.jsonl` lacks the last
         report.errors.append(error)
     except KeyboardInterrupt:

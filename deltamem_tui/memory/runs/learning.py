@@ -30,7 +30,7 @@ from deltamem_tui.memory.method import method_of, settings_of
 from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult, Proposal
 from deltamem_tui.memory.policies import Policy, as_admitted
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
-from deltamem_tui.memory.runs.asking import GRACE, Asking, Question, StoppedError, noting_writer
+from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError, noting_writer
 from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import FailedCallError
 from deltamem_tui.memory.writers.model import ModelExtractor
@@ -50,21 +50,20 @@ class LearningRun:
         embedder: Embedder | None = None,
         concurrency: int = 1,
         stopped: Callable[[], bool] = lambda: False,
-        grace: float = GRACE,
     ) -> None:
         """Prepare; nothing is asked or written yet.
 
         What is learnt is the same at any `concurrency`. `stopped` is asked between episodes and
-        while a model is waited for. `close` waits up to `grace` seconds for calls in flight.
+        while a model is waited for.
         """
         self._bank, self._embedder = bank, embedder_of(bank, embedder)
         self._writer = writer_of(bank, extractor)
         self._model = self._writer if isinstance(self._writer, ModelExtractor) else None
-        self._asking = Asking(bank, concurrency if self._model else 1, stopped)
+        self.asking = Asking(bank, concurrency if self._model else 1, stopped)
         if self._model:
-            self._model = self._model.paying(self._asking.pay)
-            self._writer = self._asking.writer(self._model)
-        self._stopped, self._grace = stopped, grace
+            self._model = self._model.paying(self.asking.pay)
+            self._writer = self.asking.writer(self._model)
+        self._stopped = stopped
         self.calibrated: Sequence[Proposal] = ()
 
     def __enter__(self) -> LearningRun:
@@ -72,17 +71,12 @@ class LearningRun:
 
     def __exit__(self, *_: object) -> None:
         """Ask nothing more; see `Asking.close`."""
-        self._asking.close(self._model.client.cancel if self._model else lambda: None, self._grace)
+        self.asking.close(self._model.client.cancel if self._model else lambda: None)
 
     @property
     def usage(self) -> Usage:
         """The usage of the run so far, whether its answers were used or not."""
-        return self._asking.usage
-
-    @property
-    def in_flight(self) -> int:
-        """How many calls have no answer yet."""
-        return self._asking.in_flight
+        return self.asking.usage
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | DeltaMemError]:
         """Learn from episodes whose outcomes are known, in their order; they are read a bit ahead.
@@ -98,7 +92,7 @@ class LearningRun:
             self._bank.refresh()
             self.calibrated = set_first_thresholds(self._bank, self._embedder)
         turns = ((each, EmbeddingCache(self._embedder)) for each in trajectories)
-        for trajectory, vectors in self._asking.turns(turns, self._questions):
+        for trajectory, vectors in self.asking.turns(turns, self._questions):
             self._bank.require_writable()  # before a model is paid for nothing
             try:
                 stored = as_stored(self._bank, trajectory)
@@ -110,7 +104,7 @@ class LearningRun:
 
     def consolidate(self) -> Iterator[MaintenanceResult]:
         """Do all maintenance that is due, as to fuse chains, one commit each; raises as `learn`."""
-        for task in self._asking.turns(engine.due(self._bank), self._questions_of_due):
+        for task in self.asking.turns(engine.due(self._bank), self._questions_of_due):
             try:
                 result = engine.maintain(self._bank, task, self._writer, self._embedder)
             except StoppedError:
@@ -224,7 +218,8 @@ def learn_episodes(
                 advance(run.usage)
     except (DeltaMemError, KeyboardInterrupt) as error:
         report.failure = error
-    report.usage, report.in_flight, report.calibrated = run.usage, run.in_flight, run.calibrated
+    report.usage, report.in_flight = run.usage, run.asking.in_flight
+    report.calibrated = run.calibrated
     return report
 
 

@@ -90,11 +90,11 @@ NumberT = TypeVar("NumberT", int, float)
 def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> BankChange:
     """Import the episodes of logs into the bank at `path`, their secrets taken out."""
     from deltamem_tui.memory.episodes.import_view import view_import
-    from deltamem_tui.memory.episodes.importer import LogImport
+    from deltamem_tui.memory.episodes.importer import import_of
 
-    job = LogImport(Bank.open(path), [log], format=log_format or None, listed=False)
+    job = import_of(Bank.open(path), [log], format=log_format or None, listed=False)
     job.run(
-        advance=lambda count: progress.advance(count, job.total_bytes, "bytes read"),
+        advance=lambda count: progress.advance(count, job.progress.total, "bytes read"),
         stopped=lambda: progress.stopped,
     )
     cancelled = " (cancelled)" if progress.stopped else ""

@@ -17,7 +17,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.import_report import ImportReport
-from deltamem_tui.memory.episodes.importer import LogImport, take_in
+from deltamem_tui.memory.episodes.importer import import_of, take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory, is_earlier
@@ -60,7 +60,7 @@ def transcript() -> list[dict[str, Any]]:
 
 def fed(bank: Bank, log: Path, lines: int) -> ImportReport:
     log.write_text("".join(json.dumps(each) + "\n" for each in transcript()[:lines]))
-    job = LogImport(bank, [str(log)])
+    job = import_of(bank, [str(log)])
     job.run()
     return job.report
 

@@ -171,18 +171,22 @@ def test_the_wait_for_an_answer_can_be_stopped(model_of: Callable[..., Model]) -
         model.turn("a")
 
 
-def test_closing_cancels_and_waits_a_little(model_of: Callable[..., Model]) -> None:
+def test_closing_cancels_and_waits_a_little(
+    model_of: Callable[..., Model], monkeypatch: pytest.MonkeyPatch
+) -> None:
     others = set(threading.enumerate())
     model = model_of(count=3)
     model.held = {"a", "b"}
     next(model.turns("abc"))
     model.wait(2)
     started = time.monotonic()
-    model.asking.close(model.cancel, grace=0.05)
+    monkeypatch.setattr("deltamem_tui.memory.runs.asking.GRACE", 0.05)
+    model.asking.close(model.cancel)
     assert time.monotonic() - started < SECONDS / 2
     assert (model.cancelled, model.asking.in_flight) == (1, 2)
     model.gate.set()
-    model.asking.close(model.cancel, grace=SECONDS)
+    monkeypatch.setattr("deltamem_tui.memory.runs.asking.GRACE", SECONDS)
+    model.asking.close(model.cancel)
     assert model.asking.in_flight == 0
     assert sorted(model.asked) == ["a", "b"]
     for thread in set(threading.enumerate()) - others:

@@ -37,7 +37,7 @@ def run_over(
     bank: Bank, server: ModelServer, concurrency: int = 1, **more: Any
 ) -> tuple[list[LearnResult | DeltaMemError], LearningRun]:
     """Learn all that waits, and give back what the run said."""
-    of_run = {name: more.pop(name) for name in ("stopped", "grace") if name in more}
+    of_run = {name: more.pop(name) for name in ("stopped",) if name in more}
     extractor = ModelExtractor(client(server, **more), bank.manifest.domain)
     with LearningRun(bank, extractor, concurrency=concurrency, **of_run) as run:
         return list(run.learn(waiting(bank))), run

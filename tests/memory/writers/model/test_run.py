@@ -196,7 +196,7 @@ def test_a_server_that_goes_away_leaves_what_was_learnt(
 
 @pytest.mark.parametrize("concurrency", [1, 4])
 def test_stopping_while_a_model_hangs_is_quick_and_leaves_nothing_half(
-    server: ModelServer, tmp_path: Path, concurrency: int
+    server: ModelServer, tmp_path: Path, concurrency: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     reached = threading.Event()
 
@@ -208,9 +208,10 @@ def test_stopping_while_a_model_hangs_is_quick_and_leaves_nothing_half(
 
     server.replies = replies
     bank = bank_with(tmp_path / "bank", generated(8))
-    outcomes, run = run_over(bank, server, concurrency, stopped=reached.is_set, grace=0.05)
+    monkeypatch.setattr("deltamem_tui.memory.runs.asking.GRACE", 0.05)
+    outcomes, run = run_over(bank, server, concurrency, stopped=reached.is_set)
     assert len(lessons_of(outcomes)) == len(outcomes) == bank.episodes.learnt() < 8
-    assert 1 <= run.in_flight <= concurrency
+    assert 1 <= run.asking.in_flight <= concurrency
     assert run.usage.calls == history(bank).usage.calls == 5
     assert verify(bank) == []
     assert history(bank).refused == ()
@@ -252,7 +253,7 @@ def test_every_call_is_on_the_bill_however_a_run_ends(
     ):
         list(run.learn(waiting(bank)))
     assert (bank.episodes.waiting() == []) == (end == "the last one")
-    assert run.in_flight == 0
+    assert run.asking.in_flight == 0
     took = taken(server.requests)
     for bill in (run.usage, history(bank).usage):
         assert replace(bill, cost=took.cost) == took
