@@ -63,7 +63,7 @@ def _compared(folder: Path, server: ModelServer, episodes: Iterable[Trajectory])
             for _ in learning.learn(waiting(bank)):
                 pass
             seconds[concurrency] = perf_counter() - started
-            bills[concurrency] = learning.usage.calls
+            bills[concurrency] = learning.asking.usage.calls
         files.append(learnt_files(bank))
     return {
         "one_to_eight": seconds[1] / seconds[MANY],

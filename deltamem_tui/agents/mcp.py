@@ -170,7 +170,7 @@ class MemoryTools:
         with errors_for_clients(), self._banks.bank(bank) as opened:
             name, found = opened.find_node(node)
             record = _cleaned(to_builtins(node_record(opened.tree(name), found)))
-            chain = [each.id for each in opened.chain(name, found.id)]
+            chain = [each.id for each in opened.tree(name).chain(found.id)]
             uri = uri_of(opened, name, found.id)
             return {"bank": opened.name, "uri": uri, "node": record, "chain": chain}
 
@@ -202,7 +202,7 @@ class MemoryTools:
         """Return a node with all above it, root first, as an agent receives it."""
         with self._banks.bank(bank) as opened:
             name, found = opened.find_node(node, collection)
-            chain = opened.chain(name, found.id)
+            chain = opened.tree(name).chain(found.id)
             entries = chain_entries(display_of(opened, name), chain)
             return compose(opened.manifest.domain, entries, self._folders)
 

@@ -293,10 +293,6 @@ class Bank:
             hint = "type more of the id, or name the tree with --tree"
         raise NodeNotFoundError(message, source=str(self.path), hint=hint)
 
-    def chain(self, tree_name: str, node_id: str) -> tuple[Node, ...]:
-        """Root to node in one tree (equation 7)."""
-        return self.tree(tree_name).chain(node_id)
-
     def require_folder(self) -> None:
         """See that the bank is not an archive: what can never be written need not be planned."""
         if self.archived:

@@ -56,19 +56,15 @@ def table(folder: Path) -> Table:
     )
 
 
-def standing(snapshot: TableSnapshot) -> NDArray[np.int64]:
-    """Return the rows of the first lines of all episodes, in order of import. int64 [episodes]."""
+def standing(snapshot: TableSnapshot, *, replaced: bool = False) -> Rows:
+    """Return the rows of the first lines of all episodes, in order of import. int64 [episodes].
+
+    Those of which a longer record took the place are left out, or are the only ones.
+    """
     births = snapshot.births
-    rows: NDArray[np.int64] = births[snapshot.counters[births, 0] != EpisodeState.REPLACED]
+    is_replaced = snapshot.counters[births, 0] == EpisodeState.REPLACED
+    rows: Rows = births[is_replaced == replaced]
     return rows
-
-
-def replaced(snapshot: TableSnapshot) -> NDArray[np.bytes_]:
-    """Return the ids of the episodes of which a longer record took the place. S16 [replaced]."""
-    births = snapshot.births
-    rows = births[snapshot.counters[births, 0] == EpisodeState.REPLACED]
-    ids: NDArray[np.bytes_] = snapshot.index["id"][rows]
-    return ids
 
 
 def build_index(table: Table, lines: Iterator[tuple[int, int, bytes]], rows: int) -> NDArray[Any]:

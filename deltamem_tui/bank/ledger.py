@@ -421,7 +421,7 @@ def shown_to(snapshots: Mapping[str, TableSnapshot], tree: str) -> ShownTo:
     nodes, given = snapshots[tree], snapshots[episodes.NAME]
     births = nodes.births
     at = places(keys(nodes.index["id"][births]), entries["node"])
-    gone = keys(episodes.replaced(given))
+    gone = keys(given.index["id"][episodes.standing(given, replaced=True)])
     counts = (at >= 0) & ~np.isin(entries["third"], gone)
     entries, at = entries[counts], at[counts]
     there = keys(given.index["id"][episodes.standing(given)])

@@ -36,14 +36,8 @@ from deltamem_tui.errors import BankError
 
 Look = Callable[[Join, TableSnapshot, Claims], None]
 """Looks at what was joined so far, and at the next bank's nodes before they are."""
-_NUMBERS = (
-    "added",
-    "revised",
-    "deleted",
-    "revived",
-    "hidden",
-    "loosened",
-)  # of the changes, in a commit's detail
+# Of the changes, in a commit's detail.
+_NUMBERS = ("added", "revised", "deleted", "revived", "hidden", "loosened")
 _MERGED = "merged"
 _UNSAID = ("", "generic")
 

@@ -116,28 +116,17 @@ def _named(commit: Commit, how: str) -> int:
     return number if isinstance(number, int) else -1
 
 
-def version_before(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
+def version(
+    tree: Tree, node_id: str, revision: int, commit: Commit, *, redone: bool = False
+) -> tuple[Node, int]:
     """Return a node as it was before a change, and its row; only if nothing came after the change.
 
-    `revision` is the one that it had before.
+    `revision` is the one that it had before. Of a change that is `redone`, as it was after it, if
+    nothing came after its undo.
     """
-    return _version(tree, node_id, revision + 1, revision, f"{_of(commit)} undone")
-
-
-def version_after(tree: Tree, node_id: str, revision: int, commit: Commit) -> tuple[Node, int]:
-    """Return a node as it was after a change that was undone; only if nothing came after the undo.
-
-    As `version_before`.
-    """
-    return _version(tree, node_id, revision, revision + 1, f"{_of(commit)} redone")
-
-
-def _of(commit: Commit) -> str:
-    return f"the {commit.event} of {commit.time} cannot be"
-
-
-def _version(tree: Tree, node_id: str, now: int, wanted: int, refused: str) -> tuple[Node, int]:
-    """Return one of a node's lines by its revision, if what it says is still another one."""
+    now, wanted = (revision, revision + 1) if redone else (revision + 1, revision)
+    how = "redone" if redone else "undone"
+    refused = f"the {commit.event} of {commit.time} cannot be {how}"
     rows = np.flatnonzero(tree.snapshot.index["id"] == node_id.encode()).tolist()
     nodes = [tree.node_at(row) for row in rows]
     versions = {node.revision: (node, row) for node, row in zip(nodes, rows, strict=True)}

@@ -117,7 +117,7 @@ def chain(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> R
     from deltamem_tui.memory.transfer.plain import node_record
 
     opened, name, found = _node(invocation, bank, node, write=False)
-    chain = opened.chain(name, found.id)
+    chain = opened.tree(name).chain(found.id)
 
     def view(page: Page) -> None:
         page.text("\n\n".join(chain_entries(display_of(opened, name), chain)))

@@ -30,8 +30,7 @@ from deltamem_tui.bank.undo import (
     commits_since,
     last_not_redone,
     last_not_undone,
-    version_after,
-    version_before,
+    version,
 )
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import BankError, NodeNotFoundError
@@ -234,12 +233,13 @@ def _put_back(bank: Bank, kind: Literal["undo", "redo"], expected: Commit | None
     if meant is None or change is None:
         raise nothing_left(bank, kind)
     tree, revisions = recorded(bank, change)
-    version = version_after if undone else version_before
     with bank.writing() as batch:
         if any(each.event in (*BY_HAND, UNDO, REDO) for each in commits_since(bank, seen)):
             raise changed_since
         shown = bank.tree(tree)
-        versions = [version(shown, *each, change) for each in revisions.items()]
+        versions = [
+            version(shown, *each, change, redone=bool(undone)) for each in revisions.items()
+        ]
         _refuse_unlearnt(bank, shown, [node for node, _ in versions if not node.deleted])
         versions.sort(key=lambda each: each[0].depth)
         _refuse_left_below(shown, [node for node, _ in versions])

@@ -96,7 +96,7 @@ def test_a_bank_of_another_method_travels_and_merges(tmp_path: Path) -> None:
         assert verify(bank) == []
     assert [each.name for each in diff(one, replaced(two)).manifest] == ["window"]
     below = next(one.tree("key_facts").children(next(one.tree("key_facts").roots()).id))
-    chain = installed.chain("key_facts", below.id)
+    chain = installed.tree("key_facts").chain(below.id)
     assert [node.payload["text"] for node in chain] == ["a", "not a"]
 
 

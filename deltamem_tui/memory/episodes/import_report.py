@@ -168,8 +168,6 @@ class ImportReport:
         receipts_added: How many episodes have receipts now that the bank did not know.
         shown: How many nodes those name in all, and how many of them the bank does not have: they
             were deleted, or are another bank's.
-        built_on: How many nodes stay that earlier records of sessions wrote, because others
-            build on them.
     """
 
     redaction: Redaction = "secrets"
@@ -190,7 +188,6 @@ class ImportReport:
     receipts: ReceiptFile | None = None
     receipts_added: int = 0
     shown: Counter[Literal["nodes", "unknown"]] = field(default_factory=Counter)
-    built_on: int = 0
 
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""

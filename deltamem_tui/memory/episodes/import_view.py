@@ -131,9 +131,6 @@ def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
     if grown := found.count("grown"):
         went_on = counted(grown, "session went on", "sessions went on")
         yield ReportNote(f"{went_on} since the last import: the earlier records are replaced")
-    if found.built_on:
-        nodes = counted(found.built_on, "node stays", "nodes stay")
-        yield ReportNote(f"{nodes} that earlier records wrote: others build on them")
     if others := found.other_domains:
         which = counted(others.total(), "episode is", "episodes are")
         bank = one_line(found.usual_domain, _NAME_WIDTH)

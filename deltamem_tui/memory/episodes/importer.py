@@ -165,7 +165,7 @@ class Importer:
         else:
             with self._bank.writing() as changes:
                 decided = [*self._decided(batch)]
-                self.report.built_on += _write(self._bank, changes, decided)
+                _write(self._bank, changes, decided)
             self._sequence = self._bank.commit.sequence
             self._seen.clear()
         for each in decided:
@@ -331,10 +331,12 @@ def _refused(found: Trajectory, known: Outcome, *, learnt: bool) -> RecordError:
     return error
 
 
-def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> int:
-    """Write what arrived; returns how many nodes of earlier records had to stay."""
+def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]) -> None:
+    """Write what arrived, and delete what earlier records of a session taught."""
     fresh = [each for each in decided if isinstance(each, EpisodeImport) and each.is_written]
-    shown: dict[str, Trajectory] = {}  # the last record of each episode with receipts
+    if not fresh:
+        return
+    shown: dict[str, Trajectory] = {}  # the last record of each episode
     for new, group in groupby(fresh, lambda each: each.is_new):
         if new:
             lines = {each.arrival.id: each.arrival.line for each in group}
@@ -344,8 +346,6 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
             found = _with_what_is_known(bank, each)
             changes.put_episode_line(found.id, to_line(found))
             shown[found.id] = found
-    if not fresh:
-        return 0
     for each in fresh:
         shown.setdefault(each.arrival.id, each.arrival.trajectory)
     if any(each.receipts for each in shown.values()):
@@ -357,7 +357,7 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
     if replaced:
         detail["replaced"] = replaced
     changes.log("import", detail)
-    return withdraw(bank, changes, [*replaced])
+    withdraw(bank, changes, [*replaced])
 
 
 def _with_what_is_known(bank: Bank, received: EpisodeImport) -> Trajectory:

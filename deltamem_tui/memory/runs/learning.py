@@ -73,11 +73,6 @@ class LearningRun:
         """Ask nothing more; see `Asking.close`."""
         self.asking.close(self._model.client.cancel if self._model else lambda: None)
 
-    @property
-    def usage(self) -> Usage:
-        """The usage of the run so far, whether its answers were used or not."""
-        return self.asking.usage
-
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | DeltaMemError]:
         """Learn from episodes whose outcomes are known, in their order; they are read a bit ahead.
 
@@ -215,10 +210,10 @@ def learn_episodes(
                     report.refusals.append(outcome)
                 else:
                     report.lessons.append(outcome)
-                advance(run.usage)
+                advance(run.asking.usage)
     except (DeltaMemError, KeyboardInterrupt) as error:
         report.failure = error
-    report.usage, report.in_flight = run.usage, run.asking.in_flight
+    report.usage, report.in_flight = run.asking.usage, run.asking.in_flight
     report.calibrated = run.calibrated
     return report
 

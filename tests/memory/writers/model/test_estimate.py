@@ -74,7 +74,7 @@ def test_the_estimate_is_within_a_tenth_and_nothing_is_sent(
     assert server.requests == []
     assert learnt_files(bank) == before
     _, run = run_over(bank, server, price=PRICE)
-    took = run.usage
+    took = run.asking.usage
     assert estimate.prompt_tokens == pytest.approx(took.prompt_tokens, rel=0.1)
     assert estimate.calls == pytest.approx(took.calls, rel=0.1)
     assert estimate.cost == pytest.approx(
@@ -90,10 +90,10 @@ def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
     _, run = run_over(bank_with(tmp_path / "first", episodes), server, cache=cache)
     again = bank_with(tmp_path / "again", episodes)
     server.script()
-    assert estimated(again, server, cache=cache) == Usage(cached=run.usage.calls)
+    assert estimated(again, server, cache=cache) == Usage(cached=run.asking.usage.calls)
     half = bank_with(tmp_path / "half", [*episodes, *generated(3, seed=8)])
     estimate = estimated(half, server, cache=cache)
-    assert estimate.cached == run.usage.calls
+    assert estimate.cached == run.asking.usage.calls
     assert estimate.calls >= 6
     assert server.requests == []
 

@@ -391,7 +391,7 @@ def test_notes_about_something_else_are_asked_without_them(
     assert isinstance(second, LearnResult)
     assert {each.decision for each in second.trees.values()} == {"root"}
     assert [len(each.calls) for each in second.trees.values()] == [2, 2]
-    assert run.usage.calls == 2 + 4
+    assert run.asking.usage.calls == 2 + 4
     for tree in bank.trees.values():
         assert len([*tree.roots()]) == 2
         assert all(tree.counts(node.id).hits == 0 for node in tree)

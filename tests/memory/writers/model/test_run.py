@@ -81,8 +81,8 @@ def test_side_by_side_is_what_one_after_another_would_be(
     assert 4 <= server.most_in_flight <= 8
     assert learnt_files(together) == learnt_files(alone)
     assert told(together) == told(alone)
-    assert crowd.usage.calls == len(server.requests) > run.usage.calls
-    assert history(together).usage == crowd.usage
+    assert crowd.asking.usage.calls == len(server.requests) > run.asking.usage.calls
+    assert history(together).usage == crowd.asking.usage
     assert len(payments(together)) == len(server.requests)
     assert verify(together) == []
 
@@ -103,7 +103,7 @@ def test_what_a_lesson_took_is_told_call_by_call(server: ModelServer, tmp_path: 
         about = {"purpose": "extract", "tree": name, "model": MODEL, "prompt": node.origin.prompt}
         assert call == {**about, "attempts": 1}
         assert about.items() <= paid.items()
-    assert history(bank).usage == run.usage == lesson.usage
+    assert history(bank).usage == run.asking.usage == lesson.usage
 
 
 @pytest.mark.parametrize(
@@ -212,7 +212,7 @@ def test_stopping_while_a_model_hangs_is_quick_and_leaves_nothing_half(
     outcomes, run = run_over(bank, server, concurrency, stopped=reached.is_set)
     assert len(lessons_of(outcomes)) == len(outcomes) == bank.episodes.learnt() < 8
     assert 1 <= run.asking.in_flight <= concurrency
-    assert run.usage.calls == history(bank).usage.calls == 5
+    assert run.asking.usage.calls == history(bank).usage.calls == 5
     assert verify(bank) == []
     assert history(bank).refused == ()
 
@@ -255,7 +255,7 @@ def test_every_call_is_on_the_bill_however_a_run_ends(
     assert (bank.episodes.waiting() == []) == (end == "the last one")
     assert run.asking.in_flight == 0
     took = taken(server.requests)
-    for bill in (run.usage, history(bank).usage):
+    for bill in (run.asking.usage, history(bank).usage):
         assert replace(bill, cost=took.cost) == took
         assert bill.cost == pytest.approx(took.cost)
     paid = {request.prompt for request in server.requests}
@@ -300,7 +300,7 @@ def test_a_limit_on_cost_is_never_passed(
     with LearningRun(bank, extractor, concurrency=concurrency) as run:
         with pytest.raises(BudgetError, match="what is finished is kept"):
             learnt += run.learn(waiting(bank))
-        assert 0.5 * most < (run.usage.cost or 0.0) <= most
+        assert 0.5 * most < (run.asking.usage.cost or 0.0) <= most
     assert 0 < bank.episodes.learnt() < 40
     cost = sum(PRICE.of(request.words, 0) for request in server.requests)
     assert cost <= most
