@@ -247,7 +247,7 @@ def _imported(bank: Bank, session: SessionFile) -> tuple[ImportReport, tuple[str
         job.run()
     if session.outcome:
         _note_outcome(bank, job.report, success=session.outcome == "success")
-    found = (each.arrival.id for each in job.report.entries)
+    found = (each.id for each in job.report.entries)
     present = [each for each in found if bank.episodes.state(each) is not None]
     return job.report, tuple(each.outcome.reason for each in note_signs(bank, present))
 
