@@ -79,7 +79,7 @@ class EpisodeImport(Struct, frozen=True, gc=False):
         return self.reception != "duplicate" or self.gains_receipts
 
 
-class Entry(Struct, frozen=True, gc=False):
+class ImportedEpisode(Struct, frozen=True, gc=False):
     """What is listed of an episode that was read."""
 
     id: str
@@ -175,7 +175,7 @@ class ImportReport:
     listed: bool = True
     total: FileTally = field(default_factory=FileTally)
     files: dict[str, FileTally] = field(default_factory=dict)
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[ImportedEpisode] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     notice_count: int = 0
@@ -204,7 +204,7 @@ class ImportReport:
             self.disputed[found.id] = None
         if self.listed:
             facts = found.id, found.task, len(found.steps), found.source
-            self.entries.append(Entry(*facts, received.reception, outcome))
+            self.entries.append(ImportedEpisode(*facts, received.reception, outcome))
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from deltamem_tui.errors import lines_by_reason
-from deltamem_tui.memory.episodes.import_report import Entry, FileTally, ImportReport
+from deltamem_tui.memory.episodes.import_report import FileTally, ImportedEpisode, ImportReport
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import OutcomeSource
@@ -89,7 +89,7 @@ def _file_record(file: str, tally: FileTally) -> dict[str, Any]:
     }
 
 
-def _entry_record(entry: Entry) -> dict[str, Any]:
+def _entry_record(entry: ImportedEpisode) -> dict[str, Any]:
     outcome, source = entry.outcome, entry.source
     return {
         "id": entry.id,
