@@ -34,7 +34,6 @@ from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import clean, one_line
 
 _LONGEST = 20_000
-_TITLE_WIDTH = 160
 RECALL_META = "deltamem/recall"
 """The key of a recall's bookkeeping in its `_meta`: bank, matches and receipt."""
 _INSTRUCTIONS = (
@@ -261,7 +260,7 @@ def _found(bank: Bank, answer: CollectionRecall, candidate: Candidate) -> dict[s
         "node": node.id,
         "label": node.label,
         "score": candidate.score,
-        "title": one_line(display.of_title(node), _TITLE_WIDTH),
+        "title": display.of_title(node),
     }
 
 

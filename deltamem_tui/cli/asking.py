@@ -15,7 +15,6 @@ from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import Result, table
 from deltamem_tui.errors import UsageError
-from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -92,7 +91,7 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall) -> None:
         mark = "match" if each.rule == answer.rule else f"by {each.rule}"
         penalty = [each.penalty] * display.penalised
         row: tuple[Cell, ...] = (each.node.id[:8], each.similarity, *penalty, each.score)
-        title = one_line(display.of_title(each.node), 80)
+        title = display.of_title(each.node)
         rows.append((mark if answer.matches(each) else "", *row, title))
     penalty_column = ["penalty"] * display.penalised
     columns = ("", "node", "similarity", *penalty_column, "score")
@@ -117,7 +116,7 @@ def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
         compared = " has enough in common with it" if tree.rows.size else ""
         return f"nothing in the {display.title}{compared}"
     roots = [tree.chain(each.node.id)[0] for each in answer.candidates if each.score > 0]
-    nearest = list(dict.fromkeys(one_line(display.of_title(root), 60) for root in roots))
+    nearest = list(dict.fromkeys(display.of_title(root) for root in roots))
     told = f" (nearest: {' | '.join(nearest[:_NEAREST])})" if nearest else ""
     best = answer.candidates[0].score
     limit = _limit(answer)
@@ -197,7 +196,7 @@ def search(
         display = display_of(opened, answer.collection)
         for each in answer.candidates:
             records.append(candidate_record(opened.tree(answer.collection), each, _limit(answer)))
-            title = one_line(display.of_title(each.node), 100)
+            title = display.of_title(each.node)
             row = (answer.collection, each.node.id[:8], each.score, each.node.label, title)
             rows.append(row)
     heads = dict.fromkeys(key_label(opened, answer.collection) for answer in answers)

@@ -217,7 +217,7 @@ def _task(banks: Sequence[Bank], episode_id: str) -> str:
 
 def _node_text(display: Display, node: Node) -> str:
     mark = "✗" if node.label == "failure" else "●" if node.kind == "root" else "○"
-    return f"{node.id[:8]} {mark} {one_line(display.of_title(node), 120)}"
+    return f"{node.id[:8]} {mark} {display.of_title(node)}"
 
 
 def _counts_text(change: CountChange) -> str:

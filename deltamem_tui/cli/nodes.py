@@ -82,7 +82,7 @@ def _line(node: Node, above: Node | None, counts: Counts, display: Display) -> s
     marks = "✗" if node.label == "failure" else "●" if node.parent is None else "○"
     fused = " ⊕" if node.consolidated else ""
     hits = f" ×{counts.hits}" if counts.hits else ""
-    return f"{node.id[:8]} {marks}{fused}{hits} {one_line(display.difference(node, above), 120)}"
+    return f"{node.id[:8]} {marks}{fused}{hits} {display.difference(node, above)}"
 
 
 def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:

@@ -241,7 +241,7 @@ def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
 
     node = bank.tree(each.tree).node_at(each.row)
     utility = f"{each.utility / each.judged / UNIT:.2f}" if each.judged else ""
-    title = one_line(display_of(bank, each.tree).of_title(node), 60)
+    title = display_of(bank, each.tree).of_title(node)
     used = (each.nodes, each.rule, each.age, each.recent, each.judged)
     return (each.tree, each.node[:8], *used, utility, title)
 
@@ -282,6 +282,6 @@ def _lifted(bank: Bank, each: NodeLift) -> tuple[Cell, ...]:
 
     node = bank.tree(each.tree).node(each.id)
     looks = "" if each.look == "unclear" else each.look
-    title = one_line(display_of(bank, each.tree).of_title(node), 50)
+    title = display_of(bank, each.tree).of_title(node)
     share = (each.shown, share_text(each.share), f"{each.expected:.2f}")
     return (each.tree, each.id[:8], *share, looks, title)

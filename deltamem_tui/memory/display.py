@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from itertools import takewhile
+from itertools import islice, takewhile
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.text import counted, one_line
@@ -13,6 +13,13 @@ from deltamem_tui.text import counted, one_line
 _SAME_WORDS = 4
 """Fewer words that begin as the parent's title do not stand in the way."""
 _LONGEST = 2_000
+TITLE_LENGTH = 60
+_BETWEEN = " · "
+_DETAIL = re.compile(r"\s*\(((?:[^()]|\([^()]*\))*)\)$")
+_END = re.compile(r"(?:(?<=\w\w)|(?<=[^\w\s.]))[.!?;]+\s")
+_PLACE = re.compile(r"^.{0,20} is called (?:the |an? )?([^.]+)")
+_SEEN = re.compile(r"\byou see:? ([^.]+)")
+_ARTICLE = re.compile(r"\ban? ")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,25 +60,37 @@ class Display:
         """Return what stands before the text of a field."""
         return self.labels.get(name) or name.replace("_", " ").capitalize()
 
-    def of_title(self, node: Node, title: str = "") -> str:
-        """Return the title by which a node is listed, or another text of it, after its name."""
-        name = node.payload.get(self.name, "").strip() if self.name else ""
-        text = "; ".join((title or node.title).splitlines())
-        return f"{name}: {text}" if name else text
+    def of_title(self, node: Node) -> str:
+        """Return what a node is for, then what sets it apart, in at most 60 characters."""
+        lead, detail = self._parts(node)
+        return _joined(lead, detail)
 
     def difference(self, node: Node, above: Node | None) -> str:
-        """Return a title without the parent's words; of the same title, the first new line."""
-        title = one_line(self.of_title(node)[:_LONGEST])
-        parent = one_line(self.of_title(above)[:_LONGEST]) if above else ""
-        if above and title == parent:
-            known = {line for text in above.payload.values() for line in text.splitlines()}
-            lines = (line for text in node.payload.values() for line in text.splitlines())
-            new = next((each for each in lines if each not in known), title)
-            return one_line("+ " + re.sub(r"^([+*-]|\d+\.) ", "", new[:_LONGEST]))
-        words, others = title.split(" "), parent.split(" ")
+        """Return a title; below a parent, what differs from it and the first line that is new."""
+        if above is None:
+            return self.of_title(node)
+        (lead, detail), (parent, known) = self._parts(node), self._parts(above)
+        words, others = lead.split(" "), parent.split(" ")
         pairs = zip(words, others, strict=False)
         same = sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
-        return f"… {' '.join(words[same:])}" if same >= _SAME_WORDS else title
+        if lead != parent and same < _SAME_WORDS:
+            return self.of_title(node)
+        says = _joined(" ".join(words[same:]), detail if detail != known else "")
+        known_lines = {line for text in above.payload.values() for line in text.splitlines()}
+        lines = (line for text in [*node.payload.values()][1:] for line in text.splitlines())
+        new = islice((each for each in lines if each not in known_lines), 2)
+        adds = one_line(re.sub(r"^([+*-]|\d+\.) ", "", " ".join(new)[:_LONGEST]))
+        parts = (f"… {says}" if says else "", f"+ {adds}" if adds else "")
+        return one_line(" ".join(filter(None, parts)), TITLE_LENGTH) or self.of_title(node)
+
+    def _parts(self, node: Node) -> tuple[str, str]:
+        """Return what a node is for, and what rules add in brackets: its names."""
+        text = node.title[:_LONGEST].strip()
+        if found := _DETAIL.search(text):
+            text = text[: found.start()]
+        lead = (not self.instruction and _scene(text)) or _first_clause(text)
+        name = one_line(node.payload.get(self.name, "")) if self.name else ""
+        return f"{name}: {lead}" if name else lead, one_line(found[1]) if found else ""
 
     def level(self, node: Node) -> str:
         """Return what a node is called by its depth; else `root` or `residual`."""
@@ -83,6 +102,30 @@ class Display:
         for depth, count in depths.items():
             counts[[*counts][min(depth, len(counts)) - 1]] += count
         return ", ".join(counted(count, noun, _many(noun)) for noun, count in counts.items())
+
+
+def _first_clause(text: str) -> str:
+    """Return the first line of a text as far as its first sentence of more than one word."""
+    line = next((each for raw in text.splitlines() if (each := raw.strip(" #*>-"))), "")
+    ends = (found.start() for found in _END.finditer(line))
+    end = next((each for each in ends if " " in line[:each]), len(line))
+    return one_line(line[:end]).rstrip(".")
+
+
+def _scene(text: str) -> str:
+    """Return the name of a place and what is seen there, if a text says so."""
+    place, seen = _PLACE.search(text), _SEEN.search(text)
+    things = _ARTICLE.sub("", seen[1]) if seen else ""
+    return one_line(": ".join(filter(None, (place[1] if place else "", things))))
+
+
+def _joined(lead: str, detail: str) -> str:
+    """Return both in the length of a title; of a lead that is too long its beginning and end."""
+    detail = one_line(detail, TITLE_LENGTH // 2)
+    room = TITLE_LENGTH - (len(detail) + len(_BETWEEN) if detail else 0)
+    if len(lead) > room:
+        lead = f"{lead[: room // 2].rstrip()}…{lead[room // 2 + 1 - room :].lstrip()}"
+    return _BETWEEN.join(filter(None, (lead, detail)))
 
 
 def _many(noun: str) -> str:

@@ -107,9 +107,6 @@ def test_tree_shows_each_node_below_its_parent(program: Program) -> None:
         seen.add(node["id"])
     lines = program("tree", "kitchen", "--tree", "task").out.splitlines()
     assert lines[0] == f"task tree ({len(nodes)} nodes)"
-    assert [line.split()[-1] for line in lines[1:]] == [
-        node["activation_condition"].split()[-1] for node in nodes
-    ]
     assert all(node["id"][:8] in line for node, line in zip(nodes, lines[1:], strict=True))
 
 

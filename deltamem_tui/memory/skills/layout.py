@@ -18,7 +18,6 @@ from deltamem_tui.text import clean, one_line
 _DESCRIPTION_LIMIT = 1024
 _WORDS_LENGTH = 56  # of a name of at most 64 characters, which leaves room for digits
 _ID_DIGITS = 6
-_TITLE_WIDTH = 80
 _BETWEEN = re.compile(r"[^a-z0-9]+")
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|!&~]")
 _BACKTICKS = re.compile(r"`+")
@@ -75,8 +74,7 @@ def inert(text: str) -> str:
 def title_of(node: Node, display: Display) -> str:
     """Return the heading of a node."""
     warning = "Warning: " if node.label == "failure" else ""
-    title = display.of_title(node) if not display.layered else node.title
-    return escaped(warning + one_line(title, _TITLE_WIDTH))
+    return escaped(warning + display.of_title(node))
 
 
 def section(method: Method, tree: str, node: Node) -> str:

@@ -22,7 +22,6 @@ from deltamem_tui.memory.skills.layout import escaped, fenced
 from deltamem_tui.memory.transfer.atif import atif_document
 from deltamem_tui.text import clean, count_tokens, one_line
 
-_TITLE_WIDTH = 100
 _DIGEST_TOKENS = 400
 _AGENTS_HEADER = """# What past work here needed
 
@@ -125,7 +124,7 @@ def markdown(bank: Bank) -> Iterator[str]:
 def _entry(tree: Tree, node: Node, display: Display) -> Iterator[str]:
     """Yield one node: its title, parent, counts and texts."""
     warning = "Warning: " if node.label == "failure" else ""
-    title = warning + one_line(display.of_title(node), _TITLE_WIDTH)
+    title = warning + display.of_title(node)
     yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"
     above = f", {'adds to' if display.layered else 'of'} {node.parent}" if node.parent else ""
     counts = tree.counts(node.id)

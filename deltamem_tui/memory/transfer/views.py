@@ -233,7 +233,7 @@ def value_change(change: FieldChange) -> str:
 
 def _quoted(display: Display, node: Node, bank: str) -> str:
     text = "deleted" if node.deleted else display.of_title(node)
-    return f"  {one_line(bank, 40)} {node.id[:8]} {one_line(text, _CONDITION_WIDTH)}"
+    return f"  {one_line(bank, 40)} {node.id[:8]} {text}"
 
 
 def _state_record(node: Node, bank: str) -> dict[str, Any]:

@@ -59,7 +59,7 @@ def _changed(bank: Bank, commit: Commit) -> Section:
     for node_id in islice(nodes, _SHOWN):
         living = tree.find(node_id) == [node_id]
         title = display.of_title(tree.node(node_id)) if living else "deleted"
-        lines.append(f"{node_id}  {one_line(title, 60)}")
+        lines.append(f"{node_id}  {title}")
     lines += [f"… and {len(nodes) - _SHOWN:,} more"] if len(nodes) > _SHOWN else []
     number = counted(len(nodes), "node")
     title = f"{local_time(commit.time)}  {commit.event} of {number} of the {display.title}"

@@ -173,7 +173,7 @@ class NodeEditor:
             screen.browser.notes.notify("no other node of this tree is similar to it")
             return
         choices = {
-            name: f"{score:.2f}  {one_line(display.of_title(node), 60)}\n{one_line(node.text, 400)}"
+            name: f"{score:.2f}  {display.of_title(node)}\n{one_line(node.text, 400)}"
             for name, (score, node) in near.items()
         }
 
@@ -188,7 +188,7 @@ class NodeEditor:
             self._write("merging the nodes", work, chosen.place)
 
         line = FormLine("other", "It goes; what is below it moves below this one", choices=choices)
-        title = f"Which node says the same as {one_line(display.of_title(kept), 50)}?"
+        title = f"Which node says the same as {display.of_title(kept)}?"
         screen.browser.forms.ask(title, [line], begin)
 
     def move(self) -> None:
