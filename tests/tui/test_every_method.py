@@ -39,6 +39,7 @@ def test_outlines_and_recall_lab_have_its_words_and_numbers(tmp_path: Path, meth
         await person.press("escape", "plus")
         first = next(name for name in bank.trees if display_of(bank, name).asked)
         can_move = any(isinstance(each.value, int | float) for each in lab_numbers(bank)[first])
+        can_move &= method != "deltamem"  # a threshold moves once an answer uses it
         assert ("tried: " in person.screen) == can_move
         await person.press("0")
         assert "tried: " not in person.screen

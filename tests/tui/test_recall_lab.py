@@ -173,7 +173,13 @@ def test_where_the_kind_decides_no_threshold_is_claimed(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("2")
         await person.write("heat some pan and put it in fridge.")
-        assert why(person).startswith("Matched by kind: the threshold is not used.")
+        assert why(person).startswith(
+            "Matched by kind of task (heat some … and put it in …, or put a hot … in …). "
+            "The threshold is not used."
+        )
+        assert why(person).endswith("is of this kind, but its names are less alike.")
+        await person.press("escape", "plus")
+        assert "no threshold applies" in person.said[-1]
         assert "reaches the threshold" not in why(person)
 
     browse(folder, story, "kinds", size=(120, 40))

@@ -157,12 +157,13 @@ METHOD = Method(
     collections=COLLECTIONS,
     display=DISPLAY,
     ranking=(
-        "score = similarity − failure penalty (for failures) · the best node is the "
-        "match if it reaches the threshold (tau_base)"
+        "In real work the near tasks speak together; in a game the kind of task decides. Else the "
+        "best node matches if its score (similarity, less a penalty for failures) reaches the "
+        "threshold."
     ),
     rules={
-        "work": "what all episodes of the bank say of such tasks, the near ones most",
-        "kind": "the kind of goal is known; a score is the similarity of names within it",
+        "work": "what near tasks have in common; no threshold is used",
+        "kind": "the kind of task is known; within it, a score is the similarity of names",
     },
     prompts=PROMPTS,
     settings=Parameters,

@@ -13,11 +13,9 @@ from deltamem_tui.memory.method import display_of, method_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate, EmbeddingCache, card_of, embedder_of
-from deltamem_tui.text import one_line
 
 CANDIDATES = 20
-_SHORT_TITLE = 40
-_LONGEST = 2_000
+_RULES = {"kind": "kind of task", "work": "what near tasks have in common"}
 NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
 
@@ -81,18 +79,24 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
         MatchLine(
             "match" if found.matches(each) else "runner-up",
             candidate=each,
-            title=one_line(display.of_title(each.node)[:_LONGEST]) or each.node.id,
+            title=display.of_title(each.node) or each.node.id,
         )
         for each in found.candidates
     ]
     others = sum(each.rule != "threshold" for each in found.candidates)
-    if found.threshold > -1:  # else all match
+    if uses_threshold(found):
         above = others + sum(each.score >= found.threshold for each in found.candidates[others:])
         lines.insert(above, MatchLine("threshold", f"threshold {found.threshold:g}"))
     if others:
-        text = method_of(bank).rules.get(found.rule, "")
-        lines.insert(others, MatchLine("rule", f"↑ by {found.rule}: {text}"))
+        text = f"↑ by {_RULES.get(found.rule, found.rule)} · ↓ to compare"
+        lines.insert(others, MatchLine("rule", text))
     return lines
+
+
+def uses_threshold(found: CollectionRecall | None) -> bool:
+    """Return whether a threshold decided what is recalled."""
+    by_rule = found is not None and found.match is not None and found.match.rule != "threshold"
+    return found is not None and found.threshold > -1 and not by_rule
 
 
 def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
@@ -107,7 +111,10 @@ def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
         far = f"below the threshold {limit:g}" if limit > -1 else "not near; no threshold applies"
         return f"No match: the best score, {score:.3f}, is {far}."
     if match.rule != "threshold":
-        why = f"Matched by {match.rule}: the threshold is not used."
+        root = display.of_title(found.chain[0])
+        kind = f" ({root})" if match.rule == "kind" and display.layered else ""
+        how = _RULES.get(match.rule, match.rule)
+        why = f"Matched by {how}{kind}. The threshold is not used."
     elif found.threshold > -1:
         why = f"Its score {match.score:.3f} reaches the threshold {found.threshold:g}."
     else:
@@ -116,12 +123,15 @@ def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
     if place == len(found.candidates):
         return why
     following = found.candidates[place]
-    title = one_line(display.of_title(following.node), _SHORT_TITLE)
+    title = f"The next, “{display.of_title(following.node)}”,"
     if found.matches(following):
-        return f"{why} The next, {title}, is recalled too."
+        return f"{why} {title} is recalled too."
     if following.rule != match.rule:
-        return f"{why} The next, {title}, was not found by that rule."
+        above = bank.tree(found.collection).chain(following.node.id)[0]
+        is_kin = match.rule == "kind" and above.id == found.chain[0].id
+        reason = "is of this kind, but its names are less alike" if is_kin else "is less near"
+        return f"{why} {title} {reason}."
     if -1 < found.threshold <= following.score and match.rule == "threshold":
-        return f"{why} The next, {title}, reaches it too ({following.score:.3f}): the best is told."
+        return f"{why} {title} reaches it too ({following.score:.3f}), but only the best is used."
     less = " as a failure" if following.penalty and following.node.label == "failure" else ""
-    return f"{why} The next, {title}, has {following.score:.3f}{less}."
+    return f"{why} {title} scores {following.score:.3f}{less}."

@@ -34,6 +34,7 @@ from deltamem_tui.tui.models.recall_lab import (
     MatchLine,
     answer,
     match_lines,
+    uses_threshold,
     why_matched,
 )
 from deltamem_tui.tui.models.sections import Section, title_of
@@ -192,19 +193,25 @@ class RecallScreen(BankScreen):
 
     def _explain(self) -> None:
         key = self.browser.key_of
-        words = (
+        words = self._first_step() or (
             f"Type a task ({key('ask_task')}), a scene (tab) or both: you see which nodes match, "
-            "why, and what an agent would be told."
-        )
-        words += (
-            f"\n\n{key('numbers')} tries other parameters, {key('raise_number')} and "
-            f"{key('lower_number')} move the threshold, where one applies; nothing is written "
-            f"before {key('save_parameters')}."
+            f"why, and what an agent would be told. Then {key('numbers')} tries other parameters; "
+            f"nothing is written before {key('save_parameters')}."
         )
         with suppress(DeltaMemError):  # the bank's method may not be installed
             words += f"\n\n{method_of(self.home.bank).ranking}"
         self._told.border_title = "context"
         self._told.show([Section("", words, quiet=True)])
+
+    def _first_step(self) -> str:
+        """Return what to do first in a bank that has learnt nothing; else nothing."""
+        if any(map(len, self.bank.trees.values())):
+            return ""
+        key, waiting = self.browser.key_of, self.bank.episodes.waiting()
+        then = ("extract", "learns from the episodes that wait")
+        action, does = then if waiting else ("import_logs", "imports your agent's logs")
+        start = f"There is nothing to recall yet. Press {key('show_episodes')}"
+        return f"{start}: {key(action)} {does} there."
 
     def bank_changed(self) -> None:
         """Take over the bank's numbers, but for those the user plays with; ask again."""
@@ -312,7 +319,7 @@ class RecallScreen(BankScreen):
             pane.show(len(self.bank.tree(tree)), lines, why)
         context = given.context if given else ""
         self._told.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
-        self._told.show(_folded(context or NOTHING_RECALLED))
+        self._told.show(_folded(context or self._first_step() or NOTHING_RECALLED))
         self._follow()
 
     # What can be done
@@ -345,8 +352,9 @@ class RecallScreen(BankScreen):
         if self._stored is not None:
             now = with_tried(self._stored, self._tried)
             found = self._given.collections.get(self._tree) if self._given else None
-            if found and found.threshold <= -1 < getattr(now[self._tree], "tau_base", -1):
-                self.browser.notes.notify("no threshold applies to this answer; nothing is tried")
+            if hasattr(now[self._tree], "tau_base") and not uses_threshold(found):
+                said = "no threshold applies to this answer" if found else "ask a task first"
+                self.browser.notes.notify(f"{said}; nothing is tried")
                 return
             try:
                 self._try(nudged(now, lab_numbers(self.bank).get(self._tree, []), steps))
@@ -434,7 +442,12 @@ class RecallScreen(BankScreen):
 
 def _folded(context: str) -> list[Section]:
     """Return a context with what was learnt first, and what stands around it last and quiet."""
-    before, found, after = context.partition("\n#")
-    if not found:
+    before, mark, after = context.partition("\n#")
+    if not mark:  # real work: behind the fence and one paragraph about how to read it
+        fence, _, rest = context.partition("\n\n")
+        header, mark, after = rest.partition("\n\n")
+        before = f"{fence}\n\n{header}"
+    if not mark:
         return [Section("", context)]
-    return [Section("", f"#{after}"), Section("Before that, the agent reads", before, quiet=True)]
+    told = Section("", f"{mark.strip()}{after}")
+    return [told, Section("Before that, the agent reads", before, quiet=True)]
