@@ -83,6 +83,11 @@ def shipped_prompts_folder() -> Path:
     return _shipped_root() / "prompts"
 
 
+def shipped_docs_folder() -> Path:
+    """Return the folder of the manual that comes with the package."""
+    return _shipped_root() / "docs"
+
+
 def prompt_folders() -> tuple[Path, ...]:
     """Return the folders that hold `<domain>/<prompt>.md`: the user's, then the package's."""
     places = (_user_folder("config") / "prompts", shipped_prompts_folder())

@@ -16,6 +16,7 @@ from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.result import ExitCode, InterruptionError, Result, View
 from deltamem_tui.errors import DeltaMemError, StorageError, UsageError
+from deltamem_tui.paths import shipped_docs_folder
 from deltamem_tui.text import one_line
 
 PROGRAM = "deltamem"
@@ -26,7 +27,8 @@ application = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="`deltamem COMMAND --help` has options and an example; before or after any command: "
     "--json (one JSON document on stdout), --banks DIR (where banks are looked up by name), "
-    "--debug, --version. BANK is a bank's name there, or a path.",
+    "--debug, --version. BANK is a bank's name there, or a path. "
+    f"The manual: {shipped_docs_folder()}.",
 )
 
 

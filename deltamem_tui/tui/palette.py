@@ -17,10 +17,6 @@ from deltamem_tui.tui.core.browser import browser_of, main_screen
 SCREENS: tuple[Scope, ...] = ("memory", "tree", "recall", "episodes", "report", "banks")
 
 
-_ABOVE = 1_000
-"""More than any score of textual's matcher, which finds letters anywhere between others."""
-
-
 class Palette(CommandPalette):
     """A palette in the terminal's own colours, if they are wanted, whose cursor stands still."""
 
@@ -60,12 +56,12 @@ class ActionProvider(Provider):
             yield DiscoveryHit(Content(title), do, title, keys)
 
     async def search(self, query: str) -> Hits:
-        """Return the actions that have the letters; one whose title begins so comes first."""
-        matcher, typed = self.matcher(query), query.casefold().strip()
+        """Return the actions that say all words; one whose title begins with them comes first."""
+        typed = query.casefold().strip()
         for action, title, do, keys in self._actions():
-            score = matcher.match(title) + _ABOVE * action.title.casefold().startswith(typed)
-            if score > 0:
-                yield Hit(score, matcher.highlight(title), do, title, keys)
+            if all(word in title.casefold() for word in typed.split()):
+                score = 1 + action.title.casefold().startswith(typed)
+                yield Hit(score, Content(title), do, title, keys)
 
     async def _run(self, action: Action, *, is_here: bool) -> None:
         """Do it where its key would do it, on its own screen if that is another."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,7 @@ from deltamem_tui.tui.core.work import Info, Progress
 from deltamem_tui.tui.screens.banks import BanksScreen
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.screens.episodes import EpisodesScreen
+from deltamem_tui.tui.screens.help import WORDS
 from deltamem_tui.tui.screens.memory import MemoryScreen
 from deltamem_tui.tui.screens.recall import RecallScreen
 from deltamem_tui.tui.screens.report import ReportScreen
@@ -33,6 +35,7 @@ from deltamem_tui.tui.widgets.forms import AskDialog
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.outline_view import OutlineView
 from deltamem_tui.tui.widgets.text_pane import TextPane
+from tests.places import DOCS
 from tests.tui.support import Person, browse
 
 _TAKEN = {"ctrl+q", "ctrl+p", "ctrl+s"}
@@ -90,7 +93,7 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
         assert "What was learnt, as outlines" in person.screen
         assert "f9" in person.screen
         await person.press("G")
-        assert "Other methods keep flat lists" in person.screen, "the words come last"
+        assert "frozen     protected" in person.screen, "the words come last"
         await person.press("escape")
         assert not isinstance(person.app.screen, ReadingDialog)
 
@@ -312,3 +315,11 @@ def test_what_is_said_names_the_keys_that_were_chosen(folder: Path) -> None:
 
     configuration = Configuration(keys=keys)
     browse(folder, story, "kitchen", size=(140, 60), configuration=configuration)
+
+
+def test_a_reader_must_know_twelve_words_and_finds_them_on_one_page() -> None:
+    page = (DOCS / "browser.md").read_text(encoding="utf-8")
+    assert len(WORDS) <= 12
+    table = page.partition("## The words")[2].partition("##")[0]
+    _, *words = re.findall(r"(?m)^\| ([a-z ]+) \| ([^|]+) \|$", table)
+    assert words == [*WORDS.items()]

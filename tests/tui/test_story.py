@@ -162,7 +162,7 @@ def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> N
         terminal.press("?")
         terminal.until("A bank is what one memory has learnt")
         terminal.press("G")
-        terminal.until("Other methods keep flat lists")
+        terminal.until("frozen     protected")
         terminal.press("Escape")
         terminal.until("comes with the program")  # no longer covered
         terminal.press("n")

@@ -4,58 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from deltamem_tui.paths import shipped_docs_folder
 from deltamem_tui.tui.core.actions import SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
 
-_TREES = """task tree: skills
-● heat an object and put it away
-├─○ … with the stove
-│  └─○ … when the pan is dirty
-└─✗ … the microwave was broken
-
-env tree: knowledge of places
-● a kitchen with a fridge
-└─○ … and a locked cupboard
-
-● root      whole: nothing like it was known
-○ residual  only what it adds to the node above
-✗ failure   a warning from one that failed
-● → ○       a chain, from the root to one node"""
-
-_RECALL = """"heat an egg"
-└─▶ similarity .83 ≥ threshold .70: a match
-    └─▶ its chain goes to the agent
-"sing a song"
-└─▶ similarity .31 < threshold .70: no match
-    └─▶ the agent is told nothing
-
-threshold  how alike a question and a node must
-           be for a match
-hit        an episode succeeded whose match was
-           this node"""
-
-_LEARNING = """log ──import──▶ episode ──learn──▶ node
-
-An episode is one attempt at one task: its steps, and how it ended. \
-If it matches a node, it is learnt as a residual below the match. \
-If it matches none, it becomes a root. Thresholds that are too high \
-make everything a root; try others on the recall screen.
-
-Other methods keep flat lists of procedures, lessons or workflows: \
-their nodes are not roots and residuals, the rest is the same."""
-
-CONCEPTS = (
-    Section("What a bank holds", _TREES),
-    Section("What is recalled", _RECALL),
-    Section("What is learnt", _LEARNING),
-)
-"""The meaning of tree, residual, chain, threshold and hit."""
+WORDS: Mapping[str, str] = {
+    "bank": "what one memory has learnt, and the episodes it learnt from",
+    "episode": "one attempt at one task: its steps, and how it ended",
+    "outcome": "how it ended: success, failure or unknown; never guessed",
+    "node": "one thing learnt: when it applies, and what to do or expect",
+    "task tree": "the nodes about tasks: skills",
+    "env tree": "the nodes about places: what is there, and what works there",
+    "root": "a node that says everything: nothing like it was known before",
+    "residual": "a node that says only what it adds to the node above it",
+    "chain": "a root and the residuals down to one node: what an agent reads",
+    "match": "the node that a question finds; its chain is recalled",
+    "threshold": "the score that a match needs where the kind of task does not decide",
+    "frozen": "protected: nothing changes a frozen bank until you unfreeze it",
+}
+"""All words that a reader must know; docs/browser.md has the same."""
 
 
 _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, not to be followed
 ▸ collapsed     ▾ expanded       ≡ its chain was fused into a new root
-d3 depth        7× hits: successful episodes whose match it was
+d3 depth        7× successful episodes that matched it
 » a node that is being moved"""
+
+_EVERYWHERE: tuple[Scope, ...] = ("tree", "list", "app")
+"""Their keys come last: they are as in other programs."""
 
 _ABOUT: Mapping[Scope, str] = {
     "banks": (
@@ -87,10 +63,12 @@ def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Sect
     """Return what a screen is for, and the keys of its scopes, with the person's own."""
     first = scopes[0]
     sections = [Section(SCOPE_TITLES[first], _ABOUT[first])] if first in _ABOUT else []
-    for scope in scopes:
+    for scope in sorted(scopes, key=lambda each: each in _EVERYWHERE):
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
         sections += [_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named)] if named else []
-    return [*sections, Section("Signs", _SIGNS), *CONCEPTS]
+    manual = f"{shipped_docs_folder()} has the manual, browser.md first; `deltamem --help` too."
+    words = _section("Words", [*WORDS.items()])
+    return [*sections, Section("Signs", _SIGNS), words, Section("More", manual)]
 
 
 def _section(title: str, named: Sequence[tuple[str, str]]) -> Section:
