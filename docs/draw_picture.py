@@ -13,6 +13,7 @@ import io
 import os
 import pty
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -86,6 +87,9 @@ The last one alone asks for the bank's embedder.
 START = (View("start", (), SMALL),)
 """Of a machine without any bank of one's own."""
 
+SESSIONS = (View("first", ("a", "enter", "L", "enter", "2", ("task", "Deploy 2.5 to staging"))),)
+"""Of a machine with three sessions of a coding agent, from the first start to a context."""
+
 LEARNT = (
     View("report", ("4",), SMALL),
     View("ended", ("3", "A"), SMALL),
@@ -109,6 +113,8 @@ def main() -> None:
         asyncio.run(draw_screens(folder, None, START))
         asyncio.run(draw_screens(folder, DOCS.parent / "memory_banks" / BANK, SHIPPED))
         with tempfile.TemporaryDirectory() as room:
+            place_sessions(Path(os.environ["HOME"]))
+            asyncio.run(draw_screens(folder, None, SESSIONS, Path(room) / "none"))
             learn_sample(Path(room) / "household")
             asyncio.run(draw_screens(folder, Path(room) / "household", LEARNT))
 
@@ -158,9 +164,11 @@ def _no_home() -> Iterator[None]:
             yield
 
 
-async def draw_screens(folder: Path, bank: Path | None, views: Iterable[View]) -> None:
+async def draw_screens(
+    folder: Path, bank: Path | None, views: Iterable[View], banks: Path | None = None
+) -> None:
     """Draw screens of the browser, with a bank open if one is named: a file a view."""
-    app = DeltaMemApp(bank.parent if bank else DOCS.parent / "my_banks", bank)
+    app = DeltaMemApp(banks or (bank.parent if bank else DOCS.parent / "my_banks"), bank)
     app.debounce = 0
     with chdir(DOCS.parent):  # the paths that are typed are from here, and so the same everywhere
         await _visit(app, folder, views)
@@ -183,6 +191,11 @@ async def _visit(app: DeltaMemApp, folder: Path, views: Iterable[View]) -> None:
             await _settle(app, person)
             picture = app.export_screenshot(title="deltamem browse")
             (folder / f"{view.name}.svg").write_text(picture + "\n", encoding="utf-8")
+
+
+def place_sessions(home: Path) -> None:
+    """Put the sample's sessions where Claude Code keeps them."""
+    shutil.copytree(DOCS / "sample" / "sessions", home / ".claude" / "projects" / "shop")
 
 
 def learn_sample(bank: Path) -> None:

@@ -148,6 +148,8 @@ class DeltaMemApp(FailureKeeper):
         """Show a bank that was written; a new one in the list, where the user waits for it."""
         from deltamem_tui.tui.screens.banks import BanksScreen
 
+        if change.then and self.attention.is_at(position):
+            self.call_later(change.then)
         if self.session.follow(change, position):
             return
         waits = self.attention.is_at(position)

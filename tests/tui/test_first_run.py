@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -9,15 +10,16 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import TrajectoryError
+from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.method import choices
-from deltamem_tui.trajectory.readers import to_line
 from deltamem_tui.tui.core.work import Progress
-from deltamem_tui.tui.jobs.agent_sessions import find_sessions
 from deltamem_tui.tui.jobs.episodes import extract_by_rules, preview_learning, preview_logs
 from deltamem_tui.tui.screens.bank_actions import embedders
-from deltamem_tui.tui.widgets.forms import completed_path
+from deltamem_tui.tui.widgets.forms import AskDialog, completed_path
 from tests.places import DOCS
-from tests.tui.support import Person, browse, many_nodes, small_bank, tasks, trajectory
+from tests.tui.lab import context
+from tests.tui.support import Person, browse, many_nodes, small_bank, trajectory
 
 
 def test_every_choice_says_what_it_is_and_when_it_is_good() -> None:
@@ -70,23 +72,59 @@ def test_a_path_is_completed_up_to_the_end_of_a_name(tmp_path: Path) -> None:
     assert completed_path("") is None
 
 
-def test_an_agent_s_sessions_become_a_bank_by_a_few_keys(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_own_sessions_are_recalled_on_an_empty_machine_by_fifteen_keys(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    place = tmp_path / "home" / ".claude" / "projects" / "mine"
-    place.mkdir(parents=True)
-    for number in range(2):
-        (place / f"{number}.jsonl").write_bytes(to_line(trajectory(f"mend the test {number}")))
-    monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    assert [str(each) for each in find_sessions(tmp_path / "home")] == ["2 of Claude Code"]
+    """Every letter of the question counts as a key."""
+    home, banks = tmp_path / "home", tmp_path / "none"
+    shutil.copytree(DOCS / "sample" / "sessions", home / ".claude" / "projects" / "shop")
+    monkeypatch.setenv("HOME", str(home))
+    pressed: list[str] = []
 
     async def story(person: Person) -> None:
-        await person.press("a", "enter")
-        assert "imported 2 episodes" in person.said[-1]
-        assert tasks(person) == ["mend the test 0", "mend the test 1"]
-        await person.press("L")
-        assert "These 2 logs do not say how they ended" in person.screen
+        async def press(*keys: str) -> str:
+            pressed.extend(keys)
+            await person.press(*keys)
+            return person.screen
 
-    settings = Configuration(embedder="hashing")
-    browse(folder, story, size=(120, 40), configuration=settings)
-    assert len(Bank.open(folder / "sessions").episodes) == 2
+        assert "a      bring your agent's sessions: 3 of Claude Code" in person.screen
+        assert "Claude Code  3 sessions" in await press("a")
+        assert "3 episodes · 3 waiting · L learns from them" in await press("enter")
+        assert "These 3 logs do not say how they ended" in await press("L")
+        assert "2 asks what an agent would be told" in await press("enter")
+        assert "Type a task" in await press("2")
+        assert "make migrate ENV=staging" in await press(*"deploy")
+        assert "then worked: make migrate" in context(person)
+
+    browse(banks, story, size=(80, 24))
+    assert len(pressed) <= 15
+    assert len(Bank.open(banks / "sessions").episodes) == 3
+
+
+def test_a_bank_that_has_learnt_nothing_says_what_comes_first(folder: Path) -> None:
+    create_bank(folder / "new", embedder="hashing")
+
+    async def story(person: Person) -> None:
+        await person.press("2")
+        assert "There is nothing to recall yet. Press 3: i imports" in person.screen
+        await person.write("mend the parser")
+        assert "There is nothing to recall yet. Press 3: i imports" in person.screen
+        await person.press("escape", "plus")
+        assert "tried: " not in person.screen
+
+    browse(folder, story, "new")
+
+
+def test_with_a_model_in_the_settings_one_learning_key_is_enough(folder: Path) -> None:
+    take_in(create_bank(folder / "new", embedder="hashing"), [trajectory("mend the parser")])
+
+    async def story(person: Person) -> None:
+        await person.press("3", "L")
+        assert "This log does not say how they ended" in person.screen
+        await person.press("enter")
+        assert isinstance(person.app.screen, AskDialog)
+        assert "Learn from the waiting episodes" in person.screen
+        assert "openai/gpt-4o-mini" in person.screen
+
+    settings = Configuration(model="openai/gpt-4o-mini")
+    browse(folder, story, "new", configuration=settings)

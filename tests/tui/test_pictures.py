@@ -43,8 +43,16 @@ def test_the_pictures_are_as_drawn(
     drawn.mkdir()
     drawing.learn_sample(learnt)
     shipped = (ROOT / "memory_banks" / drawing.BANK, drawing.SHIPPED[:-1])
-    for bank, views in ((None, drawing.START), shipped, (learnt, drawing.LEARNT)):
-        asyncio.run(drawing.draw_screens(drawn, bank, views))
+    sessions = (None, drawing.SESSIONS, tmp_path / "none")
+    for bank, views, *folder in (
+        (None, drawing.START),
+        shipped,
+        sessions,
+        (learnt, drawing.LEARNT),
+    ):
+        if folder:
+            drawing.place_sessions(tmp_path)
+        asyncio.run(drawing.draw_screens(drawn, bank, views, *folder))
         for view in views:
             name = f"{view.name}.svg"
             assert (drawn / name).read_bytes() == (PICTURES / name).read_bytes(), name
@@ -52,7 +60,8 @@ def test_the_pictures_are_as_drawn(
 
 def test_every_picture_is_drawn_shown_and_sound(drawing: ModuleType) -> None:
     page = (ROOT / "docs" / "browser.md").read_text(encoding="utf-8")
-    names = {view.name for view in (*drawing.START, *drawing.SHIPPED, *drawing.LEARNT)}
+    views = (*drawing.START, *drawing.SHIPPED, *drawing.SESSIONS, *drawing.LEARNT)
+    names = {view.name for view in views}
     assert {file.stem for file in PICTURES.iterdir()} == names
     shown = set(re.findall(r"pictures/(\w+)\.svg", page))
     assert shown == names

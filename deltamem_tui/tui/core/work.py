@@ -84,6 +84,7 @@ class BankChange:
     node: tuple[str, str] | None = None
     warning: bool = False
     opens: bool = False
+    then: Callable[[], object] | None = None  # what a user who has waited is asked next
 
 
 @dataclass(frozen=True, slots=True)

@@ -240,8 +240,11 @@ class EpisodesScreen(BankScreen):
             title += f" · {self._list.line_count():,} fit the filter"
         if shown_as.order != "import":
             title += f" · by {shown_as.order}"
+        key = self.browser.key_of
         if waiting and not whole.bank.frozen:
-            title += f" · {self.browser.key_of('extract')} learns from them"
+            title += f" · {key('extract')} learns from them"
+        elif any(map(len, whole.bank.trees.values())):
+            title += f" · {key('show_recall')} asks what an agent would be told"
         self._list.border_title = Content(title)
 
     # The episode and its nodes

@@ -11,7 +11,7 @@ from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Preview, about
-from deltamem_tui.tui.core.work import Outcome, Progress, Retry
+from deltamem_tui.tui.core.work import BankChange, Outcome, Progress, Retry
 from deltamem_tui.tui.jobs.episodes import (
     NAME,
     ModelChoice,
@@ -84,9 +84,7 @@ def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:
             return
         which = "This log does" if len(undecided) == 1 else f"These {len(undecided):,} logs do"
         title = f"{which} not say how they ended"
-        # Whoever has a model for it wants to be asked by what to learn.
-        learns = not browser.configuration.model
-        ask_how_ended(screen, undecided, title, "", one_by_one, learns=learns)
+        ask_how_ended(screen, undecided, title, "", one_by_one, learns=True)
 
     look_up(screen, "looking for what can be learnt", lambda _: _learnable(bank), ask)
 
@@ -108,10 +106,12 @@ def ask_how_ended(
     *,
     learns: bool = False,
 ) -> None:
-    """Ask how some episodes ended, and write it in one commit; then learn from them by rules."""
+    """Ask how some episodes ended, and write it in one commit; then learn from them if wanted."""
     if not screen.writable():
         return
     browser, path = screen.browser, screen.home.path
+    by_model = bool(browser.configuration.model)  # then a form asks by what to learn
+    writer = BankChange(path, "choose what learns", then=partial(_ask_for_writer, screen))
     learnt = "learn from them as" if learns else "they can be learnt as"
     choices = {
         "all succeeded": f"{learnt} skills",
@@ -127,15 +127,18 @@ def ask_how_ended(
         elif answer["how"] == "a model judges":
             ask_who_judges(screen, ids)
         else:
-            success, said = (
-                answer["how"] == "all succeeded",
-                f"; {browser.key_of('extract')} learns",
-            )
-            learn = partial(extract_by_rules, path) if learns else f"{said} from them"
+            success = answer["how"] == "all succeeded"
+            learn = (lambda _: writer) if by_model else partial(extract_by_rules, path)
+            said = f"; {browser.key_of('extract')} learns from them"
             browser.work.start(
                 NAME if learns else "looking at what the verdict changes",
                 lambda progress: plan_verdict(
-                    path, ids, progress, success=success, shown_by=shown_by, then=learn
+                    path,
+                    ids,
+                    progress,
+                    success=success,
+                    shown_by=shown_by,
+                    then=learn if learns else said,
                 ),
                 can_stop=learns,
             )

@@ -41,7 +41,7 @@ def report_sections(bank: Bank, key: Callable[[str], str]) -> list[Section]:
         Section("Did memory help?", "\n".join(map(str, lift))),
         Section("Growth", _curve([int(each) for each in sizes])),
         *_collections(shown, counts),
-        Section("Commits, newest first", "\n".join(_commit_lines(past, shown))),
+        Section("Changes, newest first", "\n".join(_commit_lines(past, shown))),
     ]
     return [each for each in sections if each.body]
 
@@ -127,7 +127,7 @@ def _curve(sizes: Sequence[int]) -> str:
     width = min(_CURVE, len(sizes))
     places = [round(column * (len(sizes) - 1) / (width - 1)) for column in range(width)]
     curve = "".join(_HEIGHTS[(len(_HEIGHTS) - 1) * sizes[place] // most] for place in places)
-    ends = f"{sizes[0]:,} → {counted(sizes[-1], 'node')} over {counted(len(sizes), 'commit')}"
+    ends = f"{sizes[0]:,} → {counted(sizes[-1], 'node')} over {counted(len(sizes), 'change')}"
     return f"{curve}  {ends}"
 
 
