@@ -309,11 +309,14 @@ def domain_key(domain: str) -> str:
 
 SESSION = "id"
 """The name of metadata by which a log names its session."""
+FORKED_FROM = "forked_from"
+"""The name of metadata by which a session names the one that it was copied from."""
 
 
 def session_of(trajectory: Trajectory) -> str:
     """Return what the records of one session share: format and session id; empty without one."""
-    name = trajectory.metadata.get(SESSION, "")
+    facts = trajectory.metadata
+    name = facts.get(FORKED_FROM) or facts.get(SESSION, "")
     return f"{trajectory.source.format} {name}" if name else ""
 
 

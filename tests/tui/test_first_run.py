@@ -14,10 +14,12 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.method import choices
 from deltamem_tui.tui.core.work import Progress
+from deltamem_tui.tui.jobs.agent_sessions import find_sessions
 from deltamem_tui.tui.jobs.episodes import extract_by_rules, preview_learning, preview_logs
 from deltamem_tui.tui.screens.bank_actions import embedders
 from deltamem_tui.tui.widgets.forms import AskDialog, completed_path
 from tests.places import DOCS
+from tests.trajectory.readers.samples import first_logs
 from tests.tui.lab import context
 from tests.tui.support import Person, browse, many_nodes, small_bank, trajectory
 
@@ -70,6 +72,13 @@ def test_a_path_is_completed_up_to_the_end_of_a_name(tmp_path: Path) -> None:
     assert completed_path(f"{tmp_path}/none") is None
     assert completed_path("~nobody-of-this-name/x") is None
     assert completed_path("") is None
+
+
+def test_the_sessions_in_a_database_are_counted(tmp_path: Path) -> None:
+    store = tmp_path / ".local/share/opencode/opencode.db"
+    store.parent.mkdir(parents=True)
+    store.write_bytes(first_logs()["opencode-store"][1])
+    assert [str(each) for each in find_sessions(tmp_path)] == ["3 of opencode"]
 
 
 def test_own_sessions_are_recalled_on_an_empty_machine_by_fifteen_keys(

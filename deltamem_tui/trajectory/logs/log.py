@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 
 from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.trajectory.logs import tables
 from deltamem_tui.trajectory.logs.content import (
     CHUNK,
     held,
@@ -52,7 +53,6 @@ _BINARY_KINDS = (
     (b"BZh", "bzip2 data; unpack it first"),
     (b"\x28\xb5\x2f\xfd", "zstandard data; unpack it first"),
     (b"PAR1", "a Parquet file; export it as JSONL"),
-    (b"SQLite format 3", "an SQLite database; export it as JSONL"),
     (b"\x80", "perhaps a pickle, and those are never opened; export it as JSONL"),
 )
 
@@ -61,6 +61,8 @@ def layout_of(head: bytes) -> Layout:
     """Return the layout of a log."""
     if not head.strip():
         return "empty"
+    if head.startswith(tables.MAGIC):
+        return "tables"
     if head.startswith(tuple(magic for magic, _ in _BINARY_KINDS)):
         return "binary"
     if _NUL in head:
@@ -278,6 +280,8 @@ class Log:
         """Return the beginning of the log, for detection."""
         if self.layout == "notebook":
             return Preview("text", self._printed_head())
+        if self.layout == "tables":
+            return Preview("tables", "", tables=tables.columns_in(self.path, self.limits))
         first = self.first_records(_PREVIEW_RECORDS) if self.layout in _JSON else []
         records = tuple(sampled(item.value) for item in first if isinstance(item, Record))
         refusals = tuple(item for item in first if isinstance(item, RecordError))
@@ -319,9 +323,14 @@ class Log:
             return self._cut_values()
         if self.layout == "text":
             return self._no_values()
-        shapes = {"notebook": "a notebook, which is read as text"}
+        shapes = {"notebook": "a notebook, which is read as text", "tables": "a database"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])
+
+    def rows(self, of: Mapping[str, tables.StoredTable]) -> Iterator[Record | RecordError]:
+        """Yield the rows of a database, or an error where one cannot be read."""
+        for item in tables.rows_in(self.path, of, self.limits):
+            yield self._here(item) if isinstance(item, RecordError) else item
 
     def parsed(self, value: Value) -> Iterator[Record | RecordError]:
         """Yield one value, also if other bytes are before it on its line."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any, Literal, TypeVar
 
@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from deltamem_tui.errors import RecordError, on_one_line
 
-Layout = Literal["lines", "array", "values", "text", "notebook", "binary", "empty"]
+Layout = Literal["lines", "array", "values", "text", "notebook", "tables", "binary", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,13 +149,15 @@ class Preview:
     """The view of a log for a reader that is asked how sure it is.
 
     `head` is the first 64 KB as text; `records` are the
-    first few JSON values, and `refusals` those of them that cannot be read.
+    first few JSON values, and `refusals` those of them that cannot be read. `tables` are the
+    columns of a database's tables, by name.
     """
 
     layout: Layout
     head: str
     records: tuple[object, ...] = ()
     refusals: tuple[RecordError, ...] = ()
+    tables: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 def sampled(value: object) -> object:

@@ -17,6 +17,7 @@ from deltamem_tui.errors import Remedy, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits, human_size
+from deltamem_tui.trajectory.logs.tables import ASIDE
 
 STDIN = "-"
 _CHUNK = 1 << 20
@@ -123,9 +124,9 @@ def _files_below(folder: Path) -> Iterator[Path]:
     """Yield the files of a folder and its folders, by name, readable or not; loops of links end."""
     for parent, folders, files in os.walk(folder, onerror=_cannot_list):
         folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)
-        for name in sorted(files):
-            if name not in _NOT_LOGS:
-                yield Path(parent, name)
+        aside = {f"{name}{end}" for name in files for end in ASIDE}  # read with their database
+        for name in sorted({*files} - aside - _NOT_LOGS):
+            yield Path(parent, name)
 
 
 def _cannot_list(error: OSError) -> None:

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, located
-from deltamem_tui.trajectory.model import StepStatus, Trajectory
+from deltamem_tui.trajectory.model import FORKED_FROM, StepStatus, Trajectory
 from deltamem_tui.trajectory.readers.coding import (
     exit_status,
     is_command,
@@ -47,7 +47,6 @@ from deltamem_tui.trajectory.readers.sessions import (
     whole_log,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _HELPED = "the work of sub-agents is not the session's"
 _STATUSES: dict[str, StepStatus] = {
@@ -69,6 +68,7 @@ class AgentSession:
     branches: Branches = field(default_factory=Branches)
     messages: dict[str, SessionMessage] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
+    origin: str = ""
     forks: set[str] = field(default_factory=set)
 
     def add(self, name: str, message: Json, *, grows: bool = False) -> None:
@@ -131,14 +131,13 @@ class Program:
         conversation.pass_over("message", WENT_BACK, len(session.messages) - len(branch))
         conversation.pass_over("message", _HELPED, helped)
         for kind, count in session.unknown.items():
-            why = f"of the unknown kind {quoted(kind, 40)}" if kind else "of no kind"
-            conversation.pass_over("line", why, count)
+            conversation.pass_over_kind("line", kind, count)
         return conversation.episode(
             environment=workspace(
                 repository=session.repository, system=session.system, directory=session.directory
             ),
             agent=session.agent,
-            metadata={"id": session.id},
+            metadata={"id": session.id, FORKED_FROM: session.origin},
         )
 
 
@@ -358,7 +357,10 @@ def _take_codex(session: AgentSession, line: Json) -> None:
         raise stray("it has no `type` or no `payload`")
     inner = as_text(payload.get("type"))
     if kind in ("session_meta", "turn_context"):
-        session.forks.add(as_text(payload.get("forked_from_id")))
+        origin = as_text(payload.get("forked_from_id"))
+        session.forks.add(origin)
+        if not isinstance(payload.get("source"), dict):  # else it is a sub-agent's
+            session.origin = session.origin or origin
         address = as_text(as_mapping(payload.get("git")).get("repository_url"))
         session.repository = session.repository or address
         session.directory = session.directory or as_text(payload.get("cwd"))

@@ -23,6 +23,7 @@ from deltamem_tui.trajectory.model import (
 from deltamem_tui.trajectory.readers.coding import call_arguments, call_text
 from deltamem_tui.trajectory.readers.shapes import Json
 from deltamem_tui.trajectory.readers.tasks import domain_of, marked_task
+from deltamem_tui.trajectory.secrets.redaction import quoted
 
 
 @dataclass(slots=True)
@@ -207,6 +208,11 @@ class Conversation:
         """Note what of the log (`message`) is by design no part of the episode, and why."""
         if count:
             self._skipped[what, why] += count
+
+    def pass_over_kind(self, what: str, kind: str, count: int = 1) -> None:
+        """Note what is no part of the episode because its kind is not known."""
+        why = f"of the unknown kind {quoted(kind, 40)}" if kind else "of no kind"
+        self.pass_over(what, why, count)
 
     def left_out(self) -> Iterator[Remark]:
         """Yield tools' answers to no call of this log, and what was left out by design."""

@@ -19,6 +19,7 @@ from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, located
+from deltamem_tui.trajectory.logs.tables import StoredTable
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcomes import (
     Score,
@@ -112,22 +113,24 @@ class Declaration(Struct, forbid_unknown_fields=True):
     fault: str = ""
     steps: str = ""
     rewards: str = ""
-    branches: str = ""
     domain: str = ""
     agent: str = ""
     scores: str = ""
     step: _StepPaths = msgspec.field(default_factory=_StepPaths)
     outcome: str | _OutcomePaths = ""
+    tables: dict[str, StoredTable] = msgspec.field(default_factory=dict)
+    left_out: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
     metadata: str | dict[str, str] = msgspec.field(default_factory=dict)
 
     def expressions(self) -> dict[str, str]:
         """Return all expressions that are there, by key; those of tables as `step.action`."""
-        found: dict[str, str] = {}
-        for key, value in structs.asdict(self).items():
+        found: dict[str, object] = {}
+        waiting: list[tuple[str, object]] = [*structs.asdict(self).items()]
+        for key, value in waiting:  # grows while it is walked
             table = structs.asdict(value) if isinstance(value, Struct) else value
-            for name, inner in table.items() if isinstance(table, dict) else ():
-                found[f"{key}.{name}"] = inner
-            if not isinstance(table, dict) and key not in ("name", "description"):
+            if isinstance(table, dict) and key != "tables":
+                waiting += [(f"{key}.{name}", inner) for name, inner in table.items()]
+            elif key not in ("name", "description"):
                 found[key] = table
         return {key: text for key, text in found.items() if text and isinstance(text, str)}
 
@@ -199,7 +202,7 @@ def _shipped(path: Path) -> Reader:
     return Reader(
         declared.name,
         declared.description,
-        claims=lambda preview: bool(preview.records) and _sureness(form(), preview),
+        claims=lambda at: bool(at.records or at.tables) and _sureness(form(), at),
         read=lambda log: _read(form(), log),
     )
 
@@ -226,6 +229,13 @@ def _format(declared: Declaration, source: str) -> _Format:
     from deltamem_tui.trajectory.readers.expressions import compiled
 
     written = declared.expressions()
+    tables = declared.tables
+    if tables and (
+        sum(not each.within for each in tables.values()) != 1
+        or any(each.within and not (each.within in tables and each.by) for each in tables.values())
+    ):
+        hint = "one table is within none; others name one of them by `within`, and a column by `by`"
+        raise ConfigurationError("wrong `tables`", source=source, hint=hint)
     for key in () if "messages" in written else ("task", "step.action", "steps"):
         if key not in written:
             hint = "every format needs a task, steps and an action, or `messages`"
@@ -234,6 +244,9 @@ def _format(declared: Declaration, source: str) -> _Format:
 
 
 def _sureness(form: _Format, preview: Preview) -> float:
+    if tables := form.declared.tables:
+        known = preview.tables
+        return _SURE * all(each.columns <= {*known.get(name, ())} for name, each in tables.items())
     if "own" not in form.searches:
         return _UNSURE * share(preview, lambda value: _is_read(form, value))
     if not form.declared.gather and form.gathers(preview):
@@ -251,7 +264,9 @@ def _is_read(form: _Format, value: object) -> bool:
 
 def _read(form: _Format, log: Log) -> Iterator[Reading]:
     name = PurePath(log.name).name.partition(".")[0]
-    if form.gathers(log.preview()):
+    if tables := form.declared.tables:
+        yield from each_part(partial(_parts, form), lambda log: log.rows(tables))(log)
+    elif form.gathers(log.preview()):
         yield from whole_log(partial(_gathered, form))(log)
     elif form.declared.calls:
         for item in counted_once(_call(form, each) for each in log.records()):
@@ -348,10 +363,15 @@ def _parts(form: _Format, value: object, name: str = "") -> Iterator[Part]:
 def _episode(conversation: Conversation, *, form: _Format, record: object) -> Trajectory:
     environment = form.text("environment", record).strip()
     what = "line" if isinstance(record, list) else "event"
-    for each in form.foreign(record):
-        kind = as_text(as_mapping(each).get("type") or as_mapping(each).get("kind"))
-        why = f"of the unknown kind {quoted(kind, 40)}" if kind else "of no kind"
-        conversation.pass_over(what, why)
+    for each in map(as_mapping, form.foreign(record)):
+        conversation.pass_over_kind(what, as_text(each.get("type") or each.get("kind")))
+    for kind, whys in form.declared.left_out.items():
+        for why in whys:
+            found = form.find(f"left_out.{kind}.{why}", record)
+            count = len(found) if isinstance(found, list) else int(number(found) or 0)
+            conversation.pass_over(kind, why, count)
+            if count and "messages" in form.searches and not form.find("messages", record):
+                raise NothingAskedError(f"{are_left_out(kind, count)}: {why}")
     if "messages" in form.searches:
         trajectory = _of_messages(conversation, form, record, environment)
     else:
@@ -359,8 +379,6 @@ def _episode(conversation: Conversation, *, form: _Format, record: object) -> Tr
         if not isinstance(task, str) or not task.strip():
             raise RecordError(f"`task` gave {_shown(task)} where text was expected")
         trajectory = Trajectory(task.strip(), environment, tuple(_steps(form, record)))
-    branches = int(number(form.find("branches", record)) or 0)
-    conversation.pass_over("node", "on another branch of the search", branches)
     return structs.replace(
         trajectory,
         steps=_rewarded(trajectory.steps, as_list(form.find("rewards", record))),
@@ -390,6 +408,8 @@ def _of_messages(
     conversation: Conversation, form: _Format, record: object, environment: str
 ) -> Trajectory:
     messages, task = form.find("messages", record), form.text("task", record)
+    if messages == [] and form.declared.tables:
+        raise NothingAskedError("the user asked for nothing in it")
     if not isinstance(messages, list) or not messages:
         fault = form.text("fault", record)
         told = f"; the log says: {quoted(fault, 120)}" if fault else ""

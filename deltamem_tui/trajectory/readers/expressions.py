@@ -175,6 +175,20 @@ def _without(members: object, names: list[str]) -> Json:
     return {k: each for k, each in found.items() if k not in names and each not in _EMPTY}
 
 
+def _parted(messages: object, asked: object) -> Json:
+    """Return the messages before the user's that asks, and those from it on."""
+    found, text = as_list(messages), as_text(asked).strip()
+    users = {
+        index: content_text(message.get("content")).strip()
+        for index, message in enumerate(map(as_mapping, found))
+        if message.get("role") == "user"
+    }
+    fits = [index for index, said in users.items() if said == text]
+    fits = fits or [index for index, said in users.items() if text and text in said]
+    begin = fits[0] if fits else 0
+    return {"before": found[:begin], "after": found[begin:]}
+
+
 def _between(text: object, begin: str, end: str) -> str:
     told = as_text(text)
     if begin and begin in told:
@@ -231,6 +245,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "fenced": _fenced,
     "first": _first,
     "flat": _flat,
+    "parted": _parted,
     "parsed": lambda text: as_object(unfolded(text)),
     "issue": lambda content: issue_of(content_text(content)).strip(),
     "path": _path,

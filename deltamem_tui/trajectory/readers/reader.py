@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Notice, Preview, located
+from deltamem_tui.trajectory.logs.record import Notice, Preview, Record, located
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation, NothingAskedError
 
@@ -85,11 +85,14 @@ def conversation_readings(
     yield from (located(remark, "", position) for remark in conversation.left_out())
 
 
-def each_part(parts: Callable[[object], Iterable[Part]]) -> Callable[[Log], Iterator[Reading]]:
+def each_part(
+    parts: Callable[[object], Iterable[Part]],
+    records: Callable[[Log], Iterable[Record | RecordError]] = Log.records,
+) -> Callable[[Log], Iterator[Reading]]:
     """Return a reader's `read`, for formats in which a JSON record holds several conversations."""
 
     def read(log: Log) -> Iterator[Reading]:
-        for item in log.records():
+        for item in records(log):
             if isinstance(item, RecordError):
                 yield item
                 continue

@@ -128,7 +128,7 @@ def _unknown(name: str, preview: Preview) -> LogFormatError:
 
 def is_no_log(log: Log) -> bool:
     """Return True if a file that no reader knows holds no list of things that happened."""
-    if log.layout in ("text", "empty"):
+    if log.layout in ("text", "tables", "empty"):
         return True
     records = log.preview().records if log.layout in ("lines", "array", "values") else ()
     return len(records) == 1 and not _has_rows(records[0])

@@ -21,12 +21,12 @@ PLACES: Mapping[str, tuple[str, str]] = {
     "Claude Code": (".claude/projects", "*/*.jsonl"),
     "Codex": (".codex/sessions", "**/rollout-*.jsonl"),
     "Gemini CLI": (".gemini/tmp", "*/chats/session-*.json*"),
+    "Qwen Code": (".qwen/projects", "*/chats/*.jsonl"),
     "Copilot CLI": (".copilot/session-state", "*/events.jsonl"),
+    "opencode": (".local/share/opencode", "opencode*.db"),
+    "goose": (".local/share/goose/sessions", "sessions.db"),
 }
 """Folders of agents' sessions: one of the user's home, and a pattern below it."""
-
-_OPENCODE = ".local/share/opencode/storage/session"
-"""opencode keeps a session in many files; its own `opencode export` makes one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,10 +42,8 @@ class AgentSessions:
 
     @property
     def hint(self) -> str:
-        """Their description, or how they can be read."""
-        if self.pattern:
-            return counted(self.count, "session")
-        return f"{counted(self.count, 'session')}: `opencode export ID > log.json` writes one"
+        """How many there are, in words."""
+        return counted(self.count, "session")
 
 
 def find_sessions(home: Path) -> list[AgentSessions]:
@@ -54,7 +52,6 @@ def find_sessions(home: Path) -> list[AgentSessions]:
         AgentSessions(agent, _count(home / folder, pattern), str(home / folder / pattern))
         for agent, (folder, pattern) in PLACES.items()
     ]
-    found.append(AgentSessions("opencode", _count(home / _OPENCODE, "**/*.json"), ""))
     return [each for each in found if each.count]
 
 
@@ -65,7 +62,19 @@ def _count(folder: Path, pattern: str) -> int:
         except OSError:
             return
 
-    return len(list(islice(files(), _MOST)))
+    return sum(_sessions_in(path) for path in islice(files(), _MOST))
+
+
+def _sessions_in(path: Path) -> int:
+    """Return how many sessions a file holds: a database has some, any other is one."""
+    if path.suffix != ".db":
+        return 1
+    from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, Record
+    from deltamem_tui.trajectory.logs.tables import StoredTable, columns_in, rows_in
+
+    names = {"session", "sessions"} & {*columns_in(path, DEFAULT_LIMITS)}
+    rows = (row for name in names for row in rows_in(path, {name: StoredTable()}, DEFAULT_LIMITS))
+    return sum(isinstance(row, Record) for row in islice(rows, _MOST))
 
 
 def import_sessions(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import io
+import sqlite3
 import zipfile
 from collections.abc import Iterable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +30,17 @@ def first_logs() -> dict[str, tuple[str, bytes]]:
     found = {}
     for path in sorted(CASES.glob("*.jsonl")):
         case = orjson.loads(path.read_bytes().partition(b"\n")[0])
-        found[path.stem] = (case["file"], case["log"].encode())
+        found[path.stem] = (case["file"], content(case))
     return found
+
+
+def content(case: dict[str, Any]) -> bytes:
+    """The bytes of a sample's log; that of a database is the SQL that makes it."""
+    if not case.get("file", "").endswith(".db"):
+        return str(case["log"]).encode()
+    with closing(sqlite3.connect(":memory:")) as store:
+        store.executescript(case["log"])
+        return store.serialize()
 
 
 def records(name: str) -> list[Json]:

@@ -224,6 +224,9 @@ def test_sessions_put_together_come_apart_and_strange_records_are_told(tmp_path:
         ('task = "q["\nsteps = "s"\n[step]\naction = "a"', "task: not a path expression: "),
         ('task = 3\n[step]\naction = "a"', "Expected `str`, got `int` - at `$.task`"),
         ('task = "q"\nsteps = "s"\n[step]\naction = "a"\n[outcome]\nbest = 0', "> 0"),
+        ('messages = "m"\n[tables.a]\nwithin = "b"\nby = "c"', "wrong `tables`"),
+        ('messages = "m"\n[tables.a]\n[tables.b]\nwithin = "c"\nby = "d"', "wrong `tables`"),
+        ('messages = "m"\n[tables.a]\n[tables.b]\nwithin = "a"', "wrong `tables`"),
     ],
 )
 def test_faults_of_the_declaration(tmp_path: Path, toml: str, words: str) -> None:

@@ -29,6 +29,7 @@ from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.reading import try_readers
 from tests.places import SHARED
 from tests.trajectory.readers.samples import (
+    Json,
     episodes,
     lines,
     notices,
@@ -263,3 +264,40 @@ def test_a_refusal_is_counted_and_the_first_is_shown(tmp_path: Path) -> None:
     assert (trial.episodes, trial.rejected) == (1, 2)
     assert trial.first_rejection is not None
     assert trial.first_rejection.position == "line 2"
+
+
+def _codex(name: str, said: list[str], origin: str = "", **about: object) -> bytes:
+    """A session in which each thing that is asked is done."""
+    forked = {"forked_from_id": origin} if origin else {}
+    heads: list[object] = [{"id": name, **forked, **about}, *([{"id": origin}] if origin else [])]
+    talk = [
+        {"type": "message", "role": role, "content": [{"type": kind, "text": text}]}
+        for asked in said
+        for role, kind, text in (
+            ("user", "input_text", asked),
+            ("assistant", "output_text", f"{asked}: done."),
+        )
+    ]
+    return lines(
+        *({"type": "session_meta", "payload": each} for each in heads),
+        *({"type": "response_item", "payload": each} for each in talk),
+    )
+
+
+@pytest.mark.parametrize(
+    ("origin", "about", "tasks"),
+    [
+        (["Sort it"], {}, [("fork", 2)]),
+        (["Sort it", "Print it"], {}, [("origin", 2), ("fork", 2)]),  # which went on by itself
+        (["Sort it"], {"source": {"subagent": "review"}}, [("origin", 1), ("fork", 2)]),
+    ],
+)
+def test_a_fork_is_no_second_episode_of_what_it_was_copied_from(
+    tmp_path: Path, origin: list[str], about: Json, tasks: list[tuple[str, int]]
+) -> None:
+    (tmp_path / "1.jsonl").write_bytes(_codex("origin", origin))
+    (tmp_path / "2.jsonl").write_bytes(_codex("fork", ["Sort it", "Turn it"], "origin", **about))
+    found = list(read_logs(tmp_path))
+    episodes = [each for each in found if isinstance(each, Trajectory)]
+    assert {(each.metadata["id"], len(each.steps)) for each in episodes} == {*tasks}
+    assert len(found) == 2, "what is left out is told"

@@ -1,0 +1,163 @@
+"""The tables of an SQLite store: a stranger's file, opened where it lies and never written."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from msgspec import Struct
+
+from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.json_text import parse_json
+from deltamem_tui.trajectory.logs.record import LogLimits, Record, human_size, located
+
+MAGIC = b"SQLite format 3\x00"
+"""How the file of a store begins."""
+ASIDE = ("-wal", "-shm", "-journal")
+"""What stands behind a store's name in the names of the files beside it."""
+# Work that a store may ask for: of a small one, and more for each 100,000 bytes.
+_UNIT, _FREE_UNITS, _BYTES_A_UNIT = 1_000_000, 200, 100_000
+_ERRORS = (sqlite3.Error, OSError, ValueError)  # names may not be text
+
+
+class StoredTable(Struct, forbid_unknown_fields=True, frozen=True):
+    """A table to be read.
+
+    Attributes:
+        within: The table in whose rows these rows are put, as a list under this table's name;
+            empty for the one table whose rows are the records.
+        by: The column that has the `id` of that row.
+        order: The columns by which the rows are ordered.
+        json: The columns that hold JSON; a row in which one does not is refused.
+    """
+
+    within: str = ""
+    by: str = ""
+    order: tuple[str, ...] = ()
+    json: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> set[str]:
+        """The columns that the table must have."""
+        return {*self.order, *self.json, *([self.by] if self.within else [])}
+
+
+def columns_in(path: Path, limits: LogLimits) -> dict[str, list[str]]:
+    """Return the names of a store's tables and of their columns; none if it cannot be read."""
+    with suppress(*_ERRORS, RecordError), _opened(path, limits) as store:
+        return _columns(store)
+    return {}
+
+
+def rows_in(
+    path: Path, tables: Mapping[str, StoredTable], limits: LogLimits
+) -> Iterator[Record | RecordError]:
+    """Yield the rows of the first table, in each the rows of others that belong to it."""
+    position = ""
+    try:
+        with _opened(path, limits) as store:
+            missing = sorted(tables.keys() - _columns(store).keys())
+            if missing:
+                raise RecordError(f"no table `{missing[0]}` in it")
+            rows = _Rows(store, tables, limits)
+            top = next(name for name, table in tables.items() if not table.within)
+            for number, row in enumerate(rows.of(top), 1):
+                position, rows.held = f"row {number} of {top}", 0
+                rows.fill(top, row)
+                yield from (located(each, "", position) for each in rows.refusals())
+                yield Record(row, position)
+    except _ERRORS as error:
+        behind = f"; what stands behind {position} is left out" if position else ""
+        yield RecordError(f"the database cannot be read: {error}{behind}")
+
+
+@contextmanager
+def _opened(path: Path, limits: LogLimits) -> Iterator[sqlite3.Connection]:
+    """Open a store; one whose newest rows still lie in a file beside it is copied with that."""
+    with ExitStack() as stack:
+        size, mode = path.stat().st_size, "immutable=1"
+        wal = path.with_name(f"{path.name}{ASIDE[0]}")
+        if wal.is_file() and (more := wal.stat().st_size):
+            if size + more > limits.piped_bytes:
+                raise RecordError(f"a database of more than {human_size(limits.piped_bytes)}")
+            folder = stack.enter_context(TemporaryDirectory(prefix="deltamem-"))
+            for each in (path, wal):
+                shutil.copyfile(each, Path(folder, each.name))
+            path, mode, size = Path(folder, path.name), "mode=ro", size + more
+        address = f"{path.absolute().as_uri()}?{mode}"
+        store = stack.enter_context(closing(sqlite3.connect(address, uri=True)))
+        units = iter(range(_FREE_UNITS + size // _BYTES_A_UNIT))
+        store.set_progress_handler(lambda: next(units, None) is None, _UNIT)
+        store.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.record_bytes)
+        store.text_factory = lambda data: data.decode("utf-8", "replace")
+        store.execute("PRAGMA trusted_schema = OFF")
+        yield store
+
+
+def _columns(store: sqlite3.Connection) -> dict[str, list[str]]:
+    # Views and virtual tables have no page: they may run anything.
+    asked = "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0"
+    names = [name for (name,) in store.execute(asked)]
+    column = "SELECT name FROM pragma_table_info(?)"
+    return {name: [each for (each,) in store.execute(column, (name,))] for name in names}
+
+
+class _Rows:
+    """Reads rows, and counts how much of one record is held."""
+
+    def __init__(
+        self, store: sqlite3.Connection, tables: Mapping[str, StoredTable], limits: LogLimits
+    ) -> None:
+        self.held = 0
+        self._store, self._tables, self._limits = store, tables, limits
+        self._refused: list[RecordError] = []
+
+    def of(self, name: str, owner: object = None) -> Iterator[dict[str, object]]:
+        """Yield the rows of a table, those of one row of another if it is within that."""
+        table = self._tables[name]
+        where = f" WHERE {_quoted(table.by)} = ?" if table.within else ""
+        order = f" ORDER BY {', '.join(map(_quoted, table.order))}" if table.order else ""
+        asked = f"SELECT * FROM {_quoted(name)}{where}{order}"  # noqa: S608 — names are quoted
+        found = self._store.execute(asked, (owner,) if table.within else ())
+        names = [column[0] for column in found.description]
+        for values in found:
+            row = dict(zip(names, values, strict=True))
+            self.held += sum(len(each) for each in values if isinstance(each, str | bytes))
+            if self.held > self._limits.session_bytes:
+                most = human_size(self._limits.session_bytes)
+                raise RecordError(f"more than {most} of rows that belong together")
+            try:
+                parsed = {key: self._parsed(row[key]) for key in table.json}
+            except RecordError as error:
+                error.message = f"a row of {name}: {error.message}"
+                self._refused.append(error)
+            else:
+                plain = {key: None if isinstance(row[key], bytes) else row[key] for key in row}
+                yield plain | parsed
+
+    def fill(self, name: str, row: dict[str, object]) -> None:
+        """Put into a row the rows that belong to it."""
+        for other, table in self._tables.items():
+            if table.within == name:
+                row[other] = found = [*self.of(other, row.get("id"))]
+                for each in found:
+                    self.fill(other, each)
+
+    def refusals(self) -> list[RecordError]:
+        """Return the rows that could not be read since this was asked last."""
+        refused, self._refused = self._refused, []
+        return refused
+
+    def _parsed(self, value: object) -> object:
+        data = value.encode("utf-8", "replace") if isinstance(value, str) else value
+        if not isinstance(data, bytes):
+            return data
+        return parse_json(data, self._limits.nesting)
+
+
+def _quoted(name: str) -> str:
+    return '"{}"'.format(name.replace('"', '""'))

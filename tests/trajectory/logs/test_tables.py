@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import orjson
+import pytest
+
+from deltamem_tui.errors import LogFormatError, RecordError
+from deltamem_tui.trajectory.logs import tables
+from deltamem_tui.trajectory.logs.record import LogLimits, Notice
+from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.readers import read_logs
+from tests.trajectory.readers.samples import first_logs
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Path:
+    """A database of opencode's, in a folder of its own."""
+    path = tmp_path / "opencode" / "opencode.db"
+    path.parent.mkdir()
+    path.write_bytes(first_logs()["opencode-store"][1])
+    return path
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+@pytest.fixture
+def running(store: Path) -> Iterator[Path]:
+    """The same while its program runs: the last session lies in the file beside it."""
+    with closing(sqlite3.connect(store)) as program:
+        program.execute("PRAGMA journal_mode = WAL")
+        program.execute("PRAGMA wal_autocheckpoint = 0")
+        said = [("m8", {"role": "user"}, "Sort it"), ("m9", {"role": "assistant"}, "Sorted.")]
+        for name, data, text in said:
+            row = (name, orjson.dumps(data).decode())
+            program.execute("INSERT INTO message VALUES (?1, 's3', 9, ?2)", row)
+            part = (name, orjson.dumps({"type": "text", "text": text}).decode())
+            program.execute("INSERT INTO part VALUES ('p' || ?1, ?1, ?2)", part)
+        program.commit()
+        yield store
+
+
+def test_a_store_is_read_while_its_program_writes_and_never_touched(running: Path) -> None:
+    before = files(running.parent)
+    found = [each for each in read_logs(running.parent) if isinstance(each, Trajectory)]
+    assert [each.task for each in found] == ["Fix the sum", "Sort it"]
+    assert files(running.parent) == before
+    assert "opencode.db-wal" in before
+
+
+def test_a_store_that_is_no_log_is_skipped_beside_logs_and_refused_by_name(store: Path) -> None:
+    other = store.with_name("state.db")
+    with closing(sqlite3.connect(other)) as made:
+        made.execute("CREATE TABLE settings (name, value)")
+    told = [each for each in read_logs(store.parent) if isinstance(each, Notice)]
+    assert told[-1].source == "state.db"
+    with pytest.raises(LogFormatError):
+        list(read_logs(other))
+
+
+@pytest.mark.parametrize(
+    ("limits", "units", "reason"),
+    [
+        (LogLimits(session_bytes=300), 200, "rows that belong together"),
+        (LogLimits(record_bytes=40), 200, "the database cannot be read"),
+        (LogLimits(), 0, "the database cannot be read: interrupted"),
+    ],
+)
+def test_a_store_that_asks_for_too_much_is_refused(
+    store: Path, monkeypatch: pytest.MonkeyPatch, limits: LogLimits, units: int, reason: str
+) -> None:
+    monkeypatch.setattr(tables, "_FREE_UNITS", units)
+    monkeypatch.setattr(tables, "_UNIT", 50)
+    found = list(read_logs(store, format="opencode-store", limits=limits))
+    assert isinstance(found[-1], RecordError)
+    assert reason in str(found[-1])
