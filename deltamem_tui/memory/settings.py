@@ -37,6 +37,11 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.manifest import Manifest
 
+_RETIRED = frozenset(
+    ("by", "budget", "every", "half_life", "least_recalls", "least_success", "reflections")
+    + ("most_env_insights", "most_from_successes", "most_task_insights")
+)
+"""Settings of earlier versions. A frozen bank keeps them for ever; they mean nothing any more."""
 Episodes = Annotated[int, Meta(ge=1, description="a number of episodes from 1")]
 
 
@@ -150,8 +155,11 @@ def of_bank(bank: Bank, kind: type[SettingsT], given: Settings | None = None) ->
     """
     if isinstance(given, kind):
         return given
+    known = {*kind.__struct_fields__}
+    record = bank.manifest.settings
+    record = {name: value for name, value in record.items() if name not in _RETIRED - known}
     try:
-        return from_record(kind, bank.manifest.settings)
+        return from_record(kind, record)
     except ConfigurationError as error:
         raise BankCorruptError(
             error.message,

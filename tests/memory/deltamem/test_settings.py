@@ -9,9 +9,12 @@ from typing import Any
 import pytest
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
+from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters
-from deltamem_tui.memory.method import settings_of
+from deltamem_tui.memory.engine import recall
+from deltamem_tui.memory.method import method_named, settings_of
 from deltamem_tui.memory.settings import (
     assigned,
     from_record,
@@ -110,3 +113,29 @@ def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
     bank.change_manifest("parameters", lambda now: (replace(now, settings=record), {}))
     with pytest.raises(BankCorruptError, match=r"bank\.json(, (task|env))?: .*correct it"):
         settings_of(Bank.open(bank.path))
+
+
+@pytest.mark.parametrize(
+    ("method", "retired"),
+    [
+        ("memp", {"every": 1, "least_recalls": 3, "least_success": 0.5}),
+        ("awm", {"every": 1}),
+        ("reasoningbank", {"by": "query"}),
+        ("cdmem", {"budget": 512, "reflections": 3}),
+    ],
+)
+def test_a_frozen_bank_with_settings_of_an_earlier_version_still_recalls(
+    tmp_path: Path, method: str, retired: dict[str, Any]
+) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method=method)
+
+    def as_before(manifest: Manifest) -> tuple[Manifest, dict[str, Any]]:
+        return replace(manifest, settings={**manifest.settings, **retired}), {}
+
+    bank.change_manifest("parameters", as_before)
+    bank.freeze()
+    before = (bank.path / "bank.json").read_bytes()
+    frozen = Bank.open(bank.path)
+    assert recall(frozen, "put a cup in fridge.").context == ""
+    assert settings_of(frozen) == method_named(method).settings.preset("alfworld")
+    assert (bank.path / "bank.json").read_bytes() == before
