@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
 
 from deltamem_tui.memory.domain import Diagnosis, Domain, Move, Shortcut, domain_for
 from deltamem_tui.memory.procedure import filled
@@ -59,12 +58,6 @@ def blanked(trajectory: Trajectory, actions: Iterable[str]) -> tuple[str, ...]:
     domain = domain_for(trajectory.domain)
     goal = domain.goal(trajectory)
     return tuple(condense(domain.blanked(goal.generalise(each)), _WORDS) for each in actions)
-
-
-def normalised(trajectory: Trajectory) -> tuple[str, ...]:
-    """Return all actions that had an effect, with blanks; of equal neighbours one."""
-    actions = blanked(trajectory, effective_actions(trajectory))
-    return tuple(action for action, _ in groupby(actions))
 
 
 def shortcut(trajectory: Trajectory) -> Shortcut:

@@ -95,21 +95,6 @@ def credited(answer: CollectionRecall | None, *, success: bool) -> list[Change]:
 Payload = Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
-class SetChange:
-    """The result for a set of nodes that is replaced as a whole.
-
-    Attributes:
-        kept: The nodes that stay as they are, with id and counts.
-        removed: The nodes that go.
-        added: What has to be written, in the order in which it was wanted.
-    """
-
-    kept: tuple[Node, ...]
-    removed: tuple[Node, ...]
-    added: tuple[Payload, ...]
-
-
 def normal_text(payload: Payload) -> str:
     """Return a payload's texts without regard to capitals and white space."""
     return "\n".join(" ".join(text.casefold().split()) for text in payload.values())
@@ -119,27 +104,19 @@ def set_change(
     present: Sequence[Node],
     wanted: Sequence[Payload],
     same_as: Callable[[Payload], str] = normal_text,
-) -> SetChange:
-    """Return how the nodes that are there become the payloads that are wanted.
+) -> tuple[list[Node], list[Payload]]:
+    """Return which of the present nodes go, and which payloads come, in their order.
 
-    Two payloads are the same if `same_as` makes one text of them; of equal ones the first counts.
-    Where nothing is wanted, nothing changes: an empty answer does not delete anything.
+    Two payloads are the same if `same_as` makes one text of them; of equal ones the first counts,
+    and a node that says what is wanted stays, with id and counts. Where nothing is wanted, nothing
+    changes: an empty answer does not delete anything.
     """
-    if not wanted:
-        return SetChange(tuple(present), (), ())
-    first: dict[str, Payload] = {}
+    new: dict[str, Payload] = {}
     for payload in wanted:
-        first.setdefault(same_as(payload), payload)
-    kept: dict[str, Node] = {}
-    removed = []
-    for node in present:
-        name = same_as(node.payload)
-        if name in first and name not in kept:
-            kept[name] = node
-        else:
-            removed.append(node)
-    added = tuple(payload for name, payload in first.items() if name not in kept)
-    return SetChange(tuple(kept.values()), tuple(removed), added)
+        new.setdefault(same_as(payload), payload)
+    stays = [bool(new.pop(same_as(node.payload), None)) for node in present]
+    gone = [node for node, stay in zip(present, stays, strict=True) if wanted and not stay]
+    return gone, list(new.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.bank.manifest import Manifest
 
-_RETIRED = frozenset(
-    ("by", "budget", "every", "half_life", "least_recalls", "least_success", "reflections")
-    + ("most_env_insights", "most_from_successes", "most_task_insights")
-)
+_RETIRED = {
+    *("budget", "by", "every", "half_life", "least_recalls", "least_success", "reflections"),
+    *("most_env_insights", "most_from_successes", "most_task_insights"),
+}
 """Settings of earlier versions. A frozen bank keeps them for ever; they mean nothing any more."""
 Episodes = Annotated[int, Meta(ge=1, description="a number of episodes from 1")]
 

@@ -66,11 +66,10 @@ from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Call,
     Extraction,
-    FailedCallError,
     Inputs,
     extraction_of,
 )
-from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.memory.writers.writer import Writer, written_of
 from deltamem_tui.text import clean, counted
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
@@ -220,32 +219,26 @@ class _Update:
         }
         purpose = MISTAKES if root.label == "failure" else PLANS
         purpose = FUNCTIONS if half == ENVIRONMENTS else purpose
-        calls: tuple[Call, ...] = ()
-        try:
-            written = writer.write(purpose, None, nodes, inputs)
-            calls, reason = written.calls("induce", name), written.reason
-            fields = COLLECTIONS[name].fields
-            wanted = [cleaned({"text": each["insight"]}, fields) for each in written.payloads]
-        except ExtractionError as error:
-            calls = (error.call,) if isinstance(error, FailedCallError) else calls
-            self.results[name] = CollectionResult(name, "postponed", str(error), calls=calls)
-            return
+        written, wanted, calls = written_of(
+            writer,
+            purpose,
+            nodes,
+            lambda each: cleaned({"text": each["insight"]}, COLLECTIONS[name].fields),
+            ("induce", name),
+            inputs,
+        )
         if not wanted:
-            self.results[name] = CollectionResult(name, "postponed", reason, calls=calls)
+            self.results[name] = CollectionResult(name, "postponed", written.reason, calls=calls)
             return
         above = known or filed(name, None, root.label, {"text": kind})
-        change = set_change(old, wanted)
-        origin = Origin(
-            outcome_source=batch[-1].origin.outcome_source,
-            extractor=writer.name,
-            model=written.model,
-            prompt=written.prompt,
-            sources=tuple(dict.fromkeys(each for node in batch for each in node.origin.episodes)),
-        )
-        added = [filed(name, above, root.label, payload, origin) for payload in change.added]
+        gone, new = set_change(old, wanted)
+        sources = tuple(dict.fromkeys(each for node in batch for each in node.origin.episodes))
+        of_batch = Origin(outcome_source=batch[-1].origin.outcome_source, sources=sources)
+        origin = written.origin(writer.name, before=of_batch)
+        added = [filed(name, above, root.label, payload, origin) for payload in new]
         first = added[0] if added else None
-        self.results[name] = CollectionResult(name, "insights", reason, first, calls=calls)
-        self.changes.extend(deletion(name, each) for each in change.removed)
+        self.results[name] = CollectionResult(name, "insights", written.reason, first, calls=calls)
+        self.changes.extend(deletion(name, each) for each in gone)
         self._add(name, above, *added)
         self.changes.extend(Revise(half, replace(each, consolidated=True)) for each in batch)
 

@@ -55,8 +55,8 @@ from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import nodes_with_key, weighting_of
 from deltamem_tui.memory.work.facts import with_facts
-from deltamem_tui.memory.writers.extraction import Call, Extraction, FailedCallError
-from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.memory.writers.extraction import Call, Extraction
+from deltamem_tui.memory.writers.writer import Writer, written_of
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 if TYPE_CHECKING:
@@ -229,24 +229,18 @@ def _fused(
     The root is a failure only if the whole chain is.
     """
     name = tree.name
-    calls: tuple[Call, ...] = ()
-    try:
-        written = writer.write(f"{name}_consolidation", None, chain)
-        calls = written.calls("fuse", name)
-        if written.payload is None:
-            raise ExtractionError(f"nothing was fused: {written.reason}")
-        payload = cleaned(written.payload, FIELDS, OPTIONAL)
-    except ExtractionError as error:
-        calls = (error.call,) if isinstance(error, FailedCallError) else calls
-        return Plan(MaintenanceResult(name, chain, None, str(error), calls))
-    label: Label = "failure" if all(node.label == "failure" for node in chain) else "success"
-    origin = Origin(
-        extractor=writer.name,
-        model=written.model,
-        prompt=written.prompt,
-        nodes=tuple(node.id for node in chain),
+    written, payloads, calls = written_of(
+        writer,
+        f"{name}_consolidation",
+        chain,
+        lambda each: cleaned(each, FIELDS, OPTIONAL),
+        ("fuse", name),
     )
-    root = born(name, None, label, payload, origin)
+    if not payloads:
+        return Plan(MaintenanceResult(name, chain, None, written.reason, calls))
+    label: Label = "failure" if all(node.label == "failure" for node in chain) else "success"
+    of_all = Origin(nodes=tuple(node.id for node in chain))
+    root = born(name, None, label, payloads[0], written.origin(writer.name, before=of_all))
     vector = embedder.embed_passages([root.payload["activation_condition"]])[0]
     mark = Revise(name, structs.replace(chain[-1], consolidated=True))
     if same := _duplicate(tree, root, vector):

@@ -52,11 +52,10 @@ from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key, ranked
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Extraction,
-    FailedCallError,
     Inputs,
     extraction_of,
 )
-from deltamem_tui.memory.writers.writer import Writer
+from deltamem_tui.memory.writers.writer import Writer, written_of
 from deltamem_tui.text import clean, counted
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -159,32 +158,27 @@ def _induced(
     """Return what a writer makes of a kind's solved tasks; none changes nothing."""
     texts = [f"Task: {each.payload['task']}\n{each.payload['actions']}" for each in solved]
     inputs: Inputs = {KIND: kind, TASKS: tuple(reversed(texts))}  # the newest first
-    try:
-        written = writer.write(INDUCE, None, workflows, inputs)
-        found = [AWM.cleaned(WORKFLOWS, {"group": kind, **each}) for each in written.payloads]
-    except ExtractionError as error:
-        asked = (error.call,) if isinstance(error, FailedCallError) else ()
-        return CollectionResult(WORKFLOWS, "wait", str(error), calls=asked), []
+    written, found, calls = written_of(
+        writer,
+        INDUCE,
+        workflows,
+        lambda each: AWM.cleaned(WORKFLOWS, {"group": kind, **each}),
+        ("induce", WORKFLOWS),
+        inputs,
+    )
     wanted = [each for each in found if len(actions_in(each["steps"])) >= _LEAST]
     if not wanted:
         reason = f"no workflow of two steps: {written.reason}"
-        calls = written.calls("induce", WORKFLOWS)
         return CollectionResult(WORKFLOWS, "wait", reason, calls=calls), []
-    change = set_change(workflows, wanted, lambda each: _folded(*actions_in(each["steps"])))
+    gone, new = set_change(workflows, wanted, lambda each: _folded(*actions_in(each["steps"])))
     first, *others = [episode for each in solved for episode in each.origin.episodes]
-    origin = Origin(
-        trajectory=first,
-        outcome_source=solved[-1].origin.outcome_source,
-        extractor=writer.name,
-        model=written.model,
-        prompt=written.prompt,
-        sources=tuple(others),
-    )
-    added = [born(WORKFLOWS, None, "success", each, origin) for each in change.added]
-    changes: list[Change] = [deletion(WORKFLOWS, each) for each in change.removed]
+    source = solved[-1].origin.outcome_source
+    of_all = Origin(trajectory=first, outcome_source=source, sources=tuple(others))
+    origin = written.origin(writer.name, before=of_all)
+    added = [born(WORKFLOWS, None, "success", each, origin) for each in new]
+    changes: list[Change] = [deletion(WORKFLOWS, each) for each in gone]
     changes += [addition(tree, each, embedder) for each in added]
     decision, node = ("induce", added[0]) if added else ("keep", None)
-    calls = written.calls("induce", WORKFLOWS)
     return CollectionResult(WORKFLOWS, decision, written.reason, node, calls=calls), changes
 
 

@@ -256,13 +256,8 @@ def _repaired(episode: Trajectory, writer: Writer, record: Node) -> _Done:
     if found.payload is None or found.payload["script"] == record.payload["script"]:
         return None, found.reason, calls, ()
     payload = MEMP.cleaned(PROCEDURES, {**record.payload, "script": found.payload["script"]})
-    origin = replace(
-        record.origin,
-        extractor=writer.name,
-        model=found.model,
-        prompt=found.prompt,
-        sources=(*record.origin.sources, episode.id),
-    )
+    sources = (*record.origin.sources, episode.id)
+    origin = found.origin(writer.name, before=replace(record.origin, sources=sources))
     node = replace(record, payload=payload, origin=origin)
     done = replace(node, revision=node.revision + 1)
     return done, found.payload["diagnosis"], calls, (Revise(PROCEDURES, node),)

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Label, Node, born
+from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
@@ -117,11 +117,12 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     inputs = {TRIALS: tuple(map(_log_of, trials))} if trials else NO_INPUTS
     written = writer.write(purpose, episode, before[1:], inputs)
     most = REASONINGBANK.prompts[purpose].items
-    lessons = set_change((), [cleaned(each, FIELDS) for each in written.payloads[:most]]).added
+    _, lessons = set_change((), [cleaned(each, FIELDS) for each in written.payloads[:most]])
     entry, decision = None, "skip"
     if lessons:
         decision = "contrast" if trials else "entry"
-        origin = written.origin(writer.name, episode, tuple(each.id for each in reversed(trials)))
+        of_all = Origin(sources=tuple(each.id for each in reversed(trials)))
+        origin = written.origin(writer.name, episode, of_all)
         solved = any(each.outcome.success for each in (episode, *trials))
         label: Label = "success" if solved else "failure"
         payload = {"description": task, "title": "", "content": ""}

@@ -10,6 +10,8 @@ from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
+from msgspec.structs import replace
+
 from deltamem_tui.bank.node import Node, Origin
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
@@ -23,6 +25,7 @@ most important."""
 
 NO_INPUTS: Inputs = MappingProxyType({})
 _NOTHING_USED = Usage()
+_NO_EPISODE = Origin()
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,16 +57,17 @@ class Extraction:
         """The texts of each new node; empty to skip."""
         return () if self.payload is None else (self.payload, *self.further)
 
-    def origin(self, writer: str, episode: Trajectory, sources: tuple[str, ...] = ()) -> Origin:
-        """Return where a node comes from that a writer made of an episode."""
-        return Origin(
-            trajectory=episode.id,
-            outcome_source=episode.outcome.source,
-            extractor=writer,
-            model=self.model,
-            prompt=self.prompt,
-            sources=sources,
-        )
+    def origin(
+        self, writer: str, episode: Trajectory | None = None, before: Origin = _NO_EPISODE
+    ) -> Origin:
+        """Return where a node comes from that a writer made, of an episode if one is given.
+
+        What is known of it besides, `before`, stays.
+        """
+        if episode is not None:
+            source = episode.outcome.source
+            before = replace(before, trajectory=episode.id, outcome_source=source)
+        return replace(before, extractor=writer, model=self.model, prompt=self.prompt)
 
     def calls(self, purpose: Purpose, tree: str | None = None) -> tuple[Call, ...]:
         """Return the question that was put to a model; empty if none was asked."""

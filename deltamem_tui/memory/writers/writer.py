@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol, Self, runtime_checkable
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, OnPayment
+from deltamem_tui.errors import ExtractionError
+from deltamem_tui.memory.prompts.use import Purpose
+from deltamem_tui.memory.writers.extraction import (
+    NO_INPUTS,
+    Call,
+    Extraction,
+    FailedCallError,
+    Inputs,
+    OnPayment,
+)
 from deltamem_tui.trajectory.model import Trajectory
 
 
@@ -49,3 +58,25 @@ class PaidWriter(Writer, Protocol):
     def paying(self, on_payment: OnPayment) -> Self:
         """Return the same writer, which reports what its answers take to this one too."""
         ...
+
+
+def written_of(
+    writer: Writer,
+    purpose: str,
+    notes: Sequence[Node],
+    texts: Callable[[Mapping[str, str]], dict[str, str]],
+    call: tuple[Purpose, str],
+    inputs: Inputs = NO_INPUTS,
+) -> tuple[Extraction, list[dict[str, str]], tuple[Call, ...]]:
+    """Return a writer's answer from notes alone, its payloads as `texts` makes them, its calls.
+
+    An answer that cannot be used is one without a payload, with the reason.
+    """
+    calls: tuple[Call, ...] = ()
+    try:
+        written = writer.write(purpose, None, notes, inputs)
+        calls = written.calls(*call)
+        return written, [texts(each) for each in written.payloads], calls
+    except ExtractionError as error:
+        calls = (error.call,) if isinstance(error, FailedCallError) else calls
+        return Extraction(None, str(error)), [], calls

@@ -7,6 +7,7 @@ difference is the review.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,10 +18,11 @@ from deltamem_tui.memory.cdmem.write import expert_notes
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.findings import (
+    blanked,
+    effective_actions,
     failure_of,
     found_at,
     fruitless,
-    normalised,
     recoveries,
     shortcut,
 )
@@ -82,7 +84,8 @@ def reading(episode: Trajectory) -> Iterator[str]:
     yield f"effects: {''.join(move.effect[0] for move in moves)}"
     yield f"procedure: {'; '.join(domain.procedure(moves))}"
     yield f"shortcut: {'; '.join(shortcut(episode).plan)}"
-    yield f"with blanks: {'; '.join(normalised(episode))}"
+    actions = blanked(episode, effective_actions(episode))
+    yield f"with blanks: {'; '.join(did for did, _ in groupby(actions))}"
     yield f"scene: {domain.scene(episode)}"
     yield f"environment: {domain.exact_env(episode.environment)}"
     yield from (f"fact: {fact.line}" for fact in domain.facts(episode)[:6])
