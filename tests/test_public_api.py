@@ -201,7 +201,10 @@ WRONG_BANKS: dict[str, tuple[dict[str, Any], str]] = {
     "numbers": ({"parameters": 3}, "parameters must be TreeParameters for task and env, not int"),
     "half the numbers": ({"parameters": {"task": 3}}, "parameters must be TreeParameters for task"),
     "no number": ({"parameters": numbers(tau_base=float("nan"))}, "tau_base must be a similarity"),
-    "a depth between": ({"parameters": numbers(d_max=1.5)}, "d_max must be a depth from 2 to 1000"),
+    "a depth between": (
+        {"parameters": numbers(d_max=1.5)},
+        "d_max must be a whole number from 2 to 1000",
+    ),
     "provenance": ({"provenance": 3}, "provenance must be a mapping, not int"),
     "a fact": ({"provenance": {"a": object()}}, "provenance must be what JSON can hold"),
 }

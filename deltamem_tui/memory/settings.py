@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import replace
-from types import UnionType
+from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
     Annotated,
@@ -29,7 +29,7 @@ from msgspec import Meta, Struct
 
 from deltamem_tui.bank.node import Utility
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
-from deltamem_tui.memory.policies import DEFAULT_POLICY, FORGETTINGS, POLICIES, Forgetting, Policy
+from deltamem_tui.memory.policies import DEFAULT_POLICY, Forgetting, Policy
 from deltamem_tui.text import one_line
 from deltamem_tui.typed import converted
 
@@ -42,11 +42,11 @@ _RETIRED = {
     *("most_env_insights", "most_from_successes", "most_task_insights"),
 }
 """Settings of earlier versions. A frozen bank keeps them for ever; they mean nothing any more."""
-Episodes = Annotated[int, Meta(ge=1, description="a number of episodes from 1")]
+FromOne = Annotated[int, Meta(ge=1)]
 
 
 class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
-    """Some numbers that belong together. A field's `Meta` has its range and its description.
+    """Some numbers that belong together. A field's `Meta` has its range.
 
     Attributes:
         fixes: Per number, the field that says whether it was assigned.
@@ -76,17 +76,15 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             empty if it has none.
     """
 
-    admission: Annotated[Policy, Meta(description=f"one of {', '.join(POLICIES)}")] = DEFAULT_POLICY
-    forgetting: Annotated[Forgetting, Meta(description=f"one of {', '.join(FORGETTINGS)}")] = "none"
-    forget_period: Episodes = 300
-    forget_recalls: Annotated[int, Meta(ge=0, description="a number of episodes")] = 1
-    forget_judged: Episodes = 5
-    forget_utility: Annotated[float, Meta(ge=0, le=1, description="a share from 0 to 1")] = 0.5
-    capacity: Annotated[int, Meta(ge=1, description="a number of nodes, or none")] | None = None
-    forget_every: Annotated[int, Meta(ge=1, description="a number of episodes, or none")] | None = (
-        None
-    )
-    utility: Annotated[Utility, Meta(description="success or reward")] = "success"
+    admission: Policy = DEFAULT_POLICY
+    forgetting: Forgetting = "none"
+    forget_period: FromOne = 300
+    forget_recalls: Annotated[int, Meta(ge=0)] = 1
+    forget_judged: FromOne = 5
+    forget_utility: Annotated[float, Meta(ge=0, le=1)] = 0.5
+    capacity: FromOne | None = None
+    forget_every: FromOne | None = None
+    utility: Utility = "success"
 
     meaningless: ClassVar[tuple[str, ...]] = ()
     recalling: ClassVar[Mapping[str, str]] = {}
@@ -259,12 +257,29 @@ def _told(kind: type[Struct], record: Mapping[str, Any], source: str) -> Configu
 
 
 def description(field: msgspec.structs.FieldInfo) -> str:
-    """Return what a number can be, from its annotation; its type's name if that does not say."""
-    for each in (field.type, *getattr(field.type, "__args__", ())):
-        for meta in getattr(each, "__metadata__", ()):
-            if isinstance(meta, msgspec.Meta) and meta.description:
-                return meta.description
-    return "true or false" if field.type is bool else "a number"
+    """Return what a number can be, from its annotation."""
+    kind, choices, optional = _annotated(field)
+    if choices:
+        text = f"{', '.join(choices[:-1])} or {choices[-1]}"
+    elif kind is bool:
+        text = "true or false"
+    else:
+        of_type, *metas = get_args(kind) or (kind,)
+        ends = [(word, getattr(each, name)) for each in metas for word, name in _ENDS.items()]
+        words = [f"{word} {end}" for word, end in ends if end is not None]
+        text = " ".join(["a whole number" if of_type is int else "a number", *words])
+    return f"{text}, or none" if optional else text
+
+
+_ENDS = {"from": "ge", "to": "le"}
+
+
+def _annotated(field: msgspec.structs.FieldInfo) -> tuple[Any, tuple[str, ...], bool]:
+    """Return a number's type, its choices if those have names, and whether it can be none."""
+    of_several = get_origin(field.type) in (Union, UnionType)
+    types = get_args(field.type) if of_several else (field.type,)
+    choices = get_args(types[0]) if get_origin(types[0]) is Literal else ()
+    return types[0], choices, NoneType in types
 
 
 def checked(settings: NumbersT) -> NumbersT:
@@ -284,11 +299,7 @@ def listed(settings: Struct, prefix: str = "") -> list[Setting]:
         if isinstance(value, Numbers):
             found += listed(value, f"{prefix}{field.name}.")
         else:
-            of_several = get_origin(field.type) in (Union, UnionType)
-            types = get_args(field.type) if of_several else (field.type,)
-            plain = [get_args(each)[0] if get_origin(each) is Annotated else each for each in types]
-            choices = next((get_args(each) for each in plain if get_origin(each) is Literal), ())
-            optional = type(None) in plain
+            _, choices, optional = _annotated(field)
             path = prefix + field.name
             found.append(Setting(path, description(field), value, choices, optional))
     meaningless = getattr(settings, "meaningless", ())

@@ -63,9 +63,7 @@ def test_a_threshold_above_the_best_score_means_a_new_root(folder: Path) -> None
         assert context(person) == "Nothing is recalled: the agent is told nothing."
         for wrong in ("much", "9"):
             await try_threshold(person, wrong)
-            assert "a similarity from -1 to 1" in str(
-                person.app.screen.query_one("#reason").render()
-            )
+            assert "a number from -1 to 1" in str(person.app.screen.query_one("#reason").render())
             await person.press("escape")
             assert matches(person).lines[0].kind == "threshold"
         await try_threshold(person, "0,2")

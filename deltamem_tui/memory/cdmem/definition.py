@@ -134,8 +134,8 @@ class ContextNumbers(Settings, frozen=True):
 
     recalling = {"exemplars": TASKS}  # noqa: RUF012 - a constant of the class
 
-    batch: Annotated[int, Meta(ge=1, le=1000, description="a whole number from 1 to 1000")] = 5
-    exemplars: Annotated[int, Meta(ge=0, le=100, description="a whole number from 0 to 100")] = 2
+    batch: Annotated[int, Meta(ge=1, le=1000)] = 5
+    exemplars: Annotated[int, Meta(ge=0, le=100)] = 2
 
 
 METHOD = Method(

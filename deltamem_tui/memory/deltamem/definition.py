@@ -21,7 +21,7 @@ from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, PromptUse
-from deltamem_tui.memory.settings import Numbers, Settings
+from deltamem_tui.memory.settings import FromOne, Numbers, Settings
 from deltamem_tui.trajectory.model import GENERIC
 
 FIELDS = ("activation_condition", "execution_procedure", "termination_condition")
@@ -88,16 +88,12 @@ class TreeParameters(Numbers, frozen=True):
 
     fixes = {"tau_base": "tau_fixed"}  # noqa: RUF012 - a constant of the class
 
-    tau_base: Annotated[float, Meta(ge=-1, le=1, description="a similarity from -1 to 1")]
-    failure_penalty: Annotated[float, Meta(ge=0, le=2, description="a number from 0 to 2")] = 0.05
-    d_max: Annotated[
-        int, Meta(ge=2, le=1000, description="a depth from 2 to 1000, a whole number")
-    ] = 5
-    k_cons: (
-        Annotated[int, Meta(ge=1, description="a whole number of hits from 1, or none")] | None
-    ) = 3
+    tau_base: Annotated[float, Meta(ge=-1, le=1)]
+    failure_penalty: Annotated[float, Meta(ge=0, le=2)] = 0.05
+    d_max: Annotated[int, Meta(ge=2, le=1000)] = 5
+    k_cons: FromOne | None = 3
     enabled: bool = True
-    recall: Annotated[Literal["kind", "paper"], Meta(description="kind or paper")] = "kind"
+    recall: Literal["kind", "paper"] = "kind"
     tau_fixed: bool = True
 
 
@@ -120,7 +116,7 @@ class Parameters(Settings, frozen=True):
 
     task: TreeParameters
     env: TreeParameters
-    budget: Annotated[int, Meta(ge=0, description="a whole number of tokens")] = 600
+    budget: Annotated[int, Meta(ge=0)] = 600
 
     published_for: ClassVar[str] = PUBLISHED_EMBEDDER
 

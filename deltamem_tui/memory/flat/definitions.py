@@ -10,14 +10,14 @@ from deltamem_tui.bank.node import Collection
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
-from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.settings import FromOne, Settings
 
 
 def _functions(module: str, names: str) -> dict[str, Any]:
     return {name: late(f"deltamem_tui.memory.flat.{module}:{name}") for name in names.split()}
 
 
-_Count = Annotated[int, Meta(ge=1, le=100, description="a number from 1 to 100")]
+_Count = Annotated[int, Meta(ge=1, le=100)]
 NEAREST = "nearest"
 """The rule of a recall by similarity."""
 
@@ -45,20 +45,11 @@ class MempNumbers(Settings, frozen=True):
 
     recalling = dict.fromkeys(("key", "k", "tau"), PROCEDURES)
 
-    build: Annotated[
-        Literal["trajectory", "script", "both"], Meta(description="trajectory, script or both")
-    ] = "both"
-    key: Annotated[
-        Literal["random", "query", "avefact"], Meta(description="random, query or avefact")
-    ] = "avefact"
+    build: Literal["trajectory", "script", "both"] = "both"
+    key: Literal["random", "query", "avefact"] = "avefact"
     k: _Count = 3
-    tau: (
-        Annotated[float, Meta(ge=-1, le=1, description="a similarity from -1 to 1, or none")] | None
-    ) = None
-    update: Annotated[
-        Literal["vanilla", "validation", "adjustment"],
-        Meta(description="vanilla, validation or adjustment"),
-    ] = "adjustment"
+    tau: Annotated[float, Meta(ge=-1, le=1)] | None = None
+    update: Literal["vanilla", "validation", "adjustment"] = "adjustment"
 
     @classmethod
     def preset(cls, domain: str) -> MempNumbers:  # noqa: ARG003 - the same for all
@@ -177,7 +168,7 @@ class ReasoningBankSettings(Settings, frozen=True):
     """
 
     k: _Count = 1
-    trials: Annotated[int, Meta(ge=1, le=20, description="a number of trials from 1 to 20")] = 1
+    trials: Annotated[int, Meta(ge=1, le=20)] = 1
 
 
 REASONINGBANK = Method(
@@ -224,10 +215,7 @@ class SynapseNumbers(Settings, frozen=True):
     """
 
     k: _Count = 1
-    budget: (
-        Annotated[int, Meta(ge=1, le=10_000_000, description="a number of tokens from 1, or none")]
-        | None
-    ) = 8000
+    budget: FromOne | None = 8000
 
 
 SYNAPSE = Method(
