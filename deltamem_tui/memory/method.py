@@ -133,8 +133,6 @@ class Method:
             what it is asked. Raises ExtractionError if the writer can make nothing of the episode.
         write_by_rules: What a model would be asked for (see `Writer.write`), written without one.
             Pure; the episode's texts are clean, and long ones are cut.
-        ask: What each collection is asked with an episode, empty where there is nothing to ask; by
-            default the task.
         due: The maintenance that is due.
         maintain: What one piece of maintenance changes, pure like `plan`; None if no longer due.
         deepest: The deepest level that a node may have; by default the collection's.
@@ -160,7 +158,6 @@ class Method:
     write_by_rules: Callable[[str, Trajectory | None, Sequence[Node], Inputs], Extraction] = (
         write_nothing
     )
-    ask: Callable[[Trajectory], Mapping[str, str]] | None = None
     due: Callable[[Bank], Sequence[Due]] = lambda _: ()
     maintain: Callable[[Bank, Due, Writer, Embedder], Plan[MaintenanceResult] | None] = lambda *_: (
         None
@@ -174,13 +171,6 @@ class Method:
     def has_thresholds(self) -> bool:
         """True if there are thresholds to calibrate."""
         return self.calibrate is not no_thresholds
-
-    def questions(self, episode: Trajectory) -> Mapping[str, str]:
-        """Return what each collection is asked with an episode."""
-        if self.ask:
-            return self.ask(episode)
-        task = clean(episode.task).strip()
-        return {name: task if self.display[name].asked else "" for name in self.collections}
 
     def due_rows(self, bank: Bank, tree: Tree) -> NDArray[np.bool_]:
         """Return which rows of a collection name maintenance that is due. bool [rows]."""

@@ -16,7 +16,6 @@ ARGUMENTS = {
     "rank": len(inspect.signature(rank_by_similarity).parameters),
     "plan": 4,
     "write_by_rules": 4,
-    "ask": 1,
     "digest": 2,
     "due": 1,
     "maintain": 4,

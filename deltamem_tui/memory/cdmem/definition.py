@@ -155,5 +155,4 @@ METHOD = Method(
     recall=late("deltamem_tui.memory.cdmem.recall:recall"),
     plan=late("deltamem_tui.memory.cdmem.write:plan"),
     write_by_rules=late("deltamem_tui.memory.cdmem.write:write_by_rules"),
-    ask=late("deltamem_tui.memory.cdmem.recall:questions"),
 )

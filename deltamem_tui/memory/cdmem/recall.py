@@ -53,7 +53,6 @@ from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, cosines, nodes_with_key, successes
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.text import clean, condense, count_tokens, one_line, shortened
-from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -79,6 +78,16 @@ class Surroundings:
     kind: str
     env: str
     env_kind: str
+
+    def path(self, half: str, label: Label = "success") -> list[Node]:
+        """Return a kind, and below it the task or the environment; empty if it is not known."""
+        kind, texts = self.env_kind, {"text": self.env}
+        if half == TASKS:
+            kind, texts = self.kind, {"text": self.task, "env": self.env}
+        if not kind or not texts["text"]:
+            return []
+        root = filed(half, None, label, {"text": kind})
+        return [root, filed(half, root, label, texts)]
 
 
 def env_of(domain: str, scene: str) -> str:
@@ -115,22 +124,13 @@ class Index:
 
     def root(self, collection: str, kind: str, label: Label = "success") -> Node | None:
         """Return the root of a kind; None if the bank has none."""
-        return (
-            self.living(collection, filed(collection, None, label, {"text": kind}))
-            if kind
-            else None
-        )
+        node = filed(collection, None, label, {"text": kind}) if kind else None
+        return node and self.living(collection, node)
 
-    def place(self, collection: str, root: Node | None, text: str, env: str = "") -> Node | None:
-        """Return what lies right below a root: a task in an environment, or an environment."""
-        if root is None or not text:
-            return None
-        texts = {"text": text, "env": env} if env else {"text": text}
-        return self.living(collection, filed(collection, root, root.label, texts))
-
-    def environment(self, place: Surroundings) -> Node | None:
-        """Return a position's environment; None if the bank has it not."""
-        return self.place(ENVIRONMENTS, self.root(ENVIRONMENTS, place.env_kind), place.env)
+    def at(self, half: str, place: Surroundings, label: Label = "success") -> Node | None:
+        """Return a position's task or environment; None if the bank has it not."""
+        path = place.path(half, label)
+        return self.living(half, path[-1]) if path else None
 
     def below(self, collection: str, node: Node | None) -> list[Node]:
         """Return what lies right below a node, in order of birth."""
@@ -144,12 +144,6 @@ def members(tree: Tree, root: Node) -> Rows:
     parents = tree.snapshot.current[index["parent"][deep]]
     found: Rows = deep[index["parent"][parents] == tree.birth[tree.row(root.id)]]
     return found
-
-
-def questions(episode: Trajectory) -> Mapping[str, str]:
-    """Return the task for what is filed by task, the scene for what is filed by environment."""
-    task, scene = clean(episode.task).strip(), clean(scene_of(episode)).strip()
-    return {TASKS: task, ENVIRONMENTS: scene, TASK_INSIGHTS: task, ENV_INSIGHTS: scene}
 
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
@@ -183,11 +177,10 @@ def answers(
 ) -> dict[str, CollectionRecall | None]:
     """Return what each collection answers, and up to `count` candidates; None if not asked."""
     found = _exemplars(index, place, max(numbers.exemplars, count)) if place.task else []
-    failed = index.root(TASKS, place.kind, "failure")
-    here = index.place(TASKS, failed, place.task, place.env)
-    tried = list(map(_certain, index.below(TASKS, here)[-_REFLECTIONS:]))
+    failed = index.below(TASKS, index.at(TASKS, place, "failure"))
+    tried = list(map(_certain, failed[-_REFLECTIONS:]))
     shown = [*found[: numbers.exemplars], *tried]
-    env = index.environment(place)
+    env = index.at(ENVIRONMENTS, place)
     seen = [_certain(env)] if env and env.payload["memory"] else []
     won, lost = (_insights(index, TASKS, place.kind, label) for label in LABELS)
     told = won[:_FROM_SUCCESSES]
@@ -218,7 +211,7 @@ def _exemplars(index: Index, place: Surroundings, most: int) -> list[Candidate]:
     tree, root = index.bank.tree(TASKS), index.root(TASKS, place.kind)
     if root is None:
         return []
-    here = index.place(TASKS, root, place.task, place.env)
+    here = index.at(TASKS, place)
     rows = tree.child_rows(tree.row(root.id))
     scores = cosines(tree, rows, index.embedder.embed_queries([place.task])[0]).tolist()
     least = min(sorted(scores, reverse=True)[:most], default=0.0)

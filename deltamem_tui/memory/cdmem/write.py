@@ -140,20 +140,18 @@ class _Update:
         place, label, index = self.place, self._label, self.index
         purpose, inputs = SHORTCUT, {"expert_actions": expert["actions"]}
         if label == "failure":
-            here = index.environment(place)
+            here = index.at(ENVIRONMENTS, place)
             known = here.payload["memory"] if here else ""
             purpose, inputs = FAILURE, {**inputs, "env_memory": known}
             inputs["locations"] = expert["locations"]
-        roots = {each: index.root(TASKS, place.kind, each) for each in LABELS}
-        tasks = {each: index.place(TASKS, roots[each], place.task, place.env) for each in LABELS}
-        earlier = [node for task in tasks.values() for node in index.below(TASKS, task)]
+        tasks = [index.at(TASKS, place, each) for each in LABELS]
+        earlier = [node for task in tasks for node in index.below(TASKS, task)]
         written = self.writer.write(purpose, self.episode, earlier, inputs)
         calls = (*calls, *written.calls("extract", TASKS))
         if (said := written.payload) is None:
             self.results[TASKS] = CollectionResult(TASKS, "skip", written.reason, calls=calls)
             return ""
-        root = roots[label] or filed(TASKS, None, label, {"text": place.kind})
-        task = tasks[label] or filed(TASKS, root, label, {"text": place.task, "env": place.env})
+        root, task = place.path(TASKS, label)
         texts = {"steps": str(len(self.episode.steps))}
         if label == "success":
             texts |= {"text": said["plan"], "actions": said["actions"]}
@@ -176,8 +174,8 @@ class _Update:
             reason = "the episode says nothing of its environment"
             self.results[half] = CollectionResult(half, "unasked", reason, calls=calls)
             return
-        root = filed(half, None, "success", {"text": place.env_kind})
-        here = self.index.environment(place) or filed(half, root, "success", {"text": place.env})
+        root, here = place.path(half)
+        here = self.index.at(half, place) or here
         memory = told or merged(here.payload["memory"], expert["locations"])
         memory = "\n".join(memory.splitlines()[-_MEMORY_LINES:])
         if expert["functions"]:

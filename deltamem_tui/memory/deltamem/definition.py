@@ -166,7 +166,6 @@ METHOD = Method(
     recall=late(f"{_HERE}.recall:recall"),
     plan=late(f"{_HERE}.write:plan"),
     write_by_rules=late(f"{_HERE}.rules:write_by_rules"),
-    ask=late(f"{_HERE}.recall:questions_of"),
     digest=late("deltamem_tui.memory.work_context:digest_lines"),
     due=late(f"{_HERE}.write:due"),
     maintain=late(f"{_HERE}.write:maintain"),
