@@ -50,7 +50,7 @@ CALLS = {
     "recall": "bank task environment= * embedder= candidates=",
 }
 MEMBERS = {
-    "Bank": "open create name path frozen tree trees chain find_node refresh freeze unfreeze",
+    "Bank": "open create name path frozen tree trees find_node refresh freeze unfreeze",
     "editing": "edit relabel move join delete undo",
     "Lesson": "usage",
     "Node": "text",
@@ -200,7 +200,10 @@ WRONG_BANKS: dict[str, tuple[dict[str, Any], str]] = {
     "embedder": ({"embedder": 3}, "embedder must be an Embedder or the name of one, not int"),
     "numbers": ({"parameters": 3}, "parameters must be TreeParameters for task and env, not int"),
     "half the numbers": ({"parameters": {"task": 3}}, "parameters must be TreeParameters for task"),
-    "no number": ({"parameters": numbers(tau_base=float("nan"))}, "tau_base must be a similarity"),
+    "no number": (
+        {"parameters": numbers(tau_base=float("nan"))},
+        "tau_base must be a number from -1 to 1",
+    ),
     "a depth between": (
         {"parameters": numbers(d_max=1.5)},
         "d_max must be a whole number from 2 to 1000",

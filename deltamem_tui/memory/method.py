@@ -167,11 +167,6 @@ class Method:
     first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
     digest: Callable[[Bank, int], list[str]] = lambda *_: []
 
-    @property
-    def has_thresholds(self) -> bool:
-        """True if there are thresholds to calibrate."""
-        return self.calibrate is not no_thresholds
-
     def due_rows(self, bank: Bank, tree: Tree) -> NDArray[np.bool_]:
         """Return which rows of a collection name maintenance that is due. bool [rows]."""
         import numpy as np
@@ -326,7 +321,7 @@ def is_shown(bank: Bank, collection: str) -> bool:
 def has_thresholds(bank: Bank) -> bool:
     """Return whether a bank's method has thresholds to calibrate, as far as it is installed."""
     try:
-        return method_of(bank).has_thresholds
+        return method_of(bank).calibrate is not no_thresholds
     except UsageError:
         return False
 

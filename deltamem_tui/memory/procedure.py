@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.writers.failure_markers import RECORD_MARKS
 
 _STEP = re.compile(r"\d+\. (.+)")
 _NAMES = re.compile(r"Worked (?:as it stands )?with (.+)\.")
 _NAME = re.compile(r"\[([^\]]+)\] = (.+?)(?:, (?=\[)|$)")
 _SLOT = re.compile(r"\[([a-z][a-z ]*)\]")
-_MARKS = (FAILED, TRIED, PARTIAL, UNEXPLORED)
 _AT = r"[1-9]\d{0,5}"  # a text from a stranger may hold any number
 _HEAD = re.compile(
     rf"(?:(?P<how>After step|Instead of steps?|Without steps?) (?P<first>{_AT})"
@@ -57,9 +56,11 @@ class Procedure:
 
     def _with(self, lines: Sequence[str]) -> Procedure | None:
         """Return the procedure that the lines of a further node make of this one."""
-        records = [line for line in lines if line.startswith(_MARKS)]
+        records = [line for line in lines if line.startswith(RECORD_MARKS)]
         with_names = [found for line in lines if (found := _NAMES.fullmatch(line))]
-        rest = [line for line in lines if not (line.startswith(_MARKS) or _NAMES.fullmatch(line))]
+        rest = [
+            line for line in lines if not (line.startswith(RECORD_MARKS) or _NAMES.fullmatch(line))
+        ]
         steps = _steps_after(self.steps, rest)
         if steps is None:
             return None

@@ -181,18 +181,13 @@ def chain_entries(display: Display, chain: Sequence[Node]) -> list[str]:
     return [_entry(display, number, node) for number, node in enumerate(chain)]
 
 
-def entry_title(display: Display, number: int, node: Node) -> str:
-    """Return an entry's title: `Base skill`, `Knowledge delta 2`, with a warning if it failed."""
+def _entry(display: Display, number: int, node: Node) -> str:
+    """Return a node under its title: `Base skill`, `Knowledge delta 2`, and a warning if due."""
     title = display.noun.capitalize()
     if display.layered:
         title = f"{title} delta {number}" if number else f"Base {display.noun}"
-    if node.label == "failure" and display.warning:
-        return f"{title} ({display.warning})"
-    return title
-
-
-def _entry(display: Display, number: int, node: Node) -> str:
-    lines = [f"### {entry_title(display, number, node)}"]
+    warned = node.label == "failure" and display.warning
+    lines = [f"### {title} ({display.warning})" if warned else f"### {title}"]
     for name, text in node.payload.items():
         if text:
             separator = "\n" if "\n" in text or _LIST.match(text) else " "

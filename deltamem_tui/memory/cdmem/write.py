@@ -195,21 +195,22 @@ class _Update:
     def _file(self, half: str, root: Node, place: Node, node: Node) -> None:
         """Add a memory below its place, with new insights if a batch of its list is full."""
         name = INSIGHTS[half]
-        nodes = [*list_of(self.index, half, root), node]
-        new = sum(not each.consolidated for each in nodes)
+        tree, known = self.index.bank.tree(half), self.index.living(half, root)
+        rows = members(tree, known) if known else ()
+        nodes = [*(tree.node_at(int(row)) for row in rows), node]
+        new = [each for each in nodes if not each.consolidated]
         self._add(half, root, place, node)
-        if new < self.batch:
-            reason = f"{new} of {self.batch} new memories"
+        if len(new) < self.batch:
+            reason = f"{len(new)} of {self.batch} new memories"
             self.results[name] = CollectionResult(name, "waiting", reason)
             return
-        self._induce(half, root, nodes)
+        self._induce(half, root, nodes, new[: self.batch])
 
-    def _induce(self, half: str, root: Node, nodes: Sequence[Node]) -> None:
+    def _induce(self, half: str, root: Node, nodes: Sequence[Node], batch: Sequence[Node]) -> None:
         """Make the insights of a list anew after its oldest batch of new members."""
         index, writer, name, kind = self.index, self.writer, INSIGHTS[half], root.payload["text"]
         known = index.root(name, kind, root.label)
         old = index.below(name, known)
-        batch = [each for each in nodes if not each.consolidated][: self.batch]
         inputs: Inputs = {
             "kind": kind,
             "batch": tuple(map(_text, batch)),
@@ -253,13 +254,6 @@ def _text(member: Node) -> str:
     if not said.get("remedy"):
         return said["text"]
     return f"{said['failure'] or 'failure'}: {said['text']}\nNext time: {said['remedy']}"
-
-
-def list_of(index: Index, half: str, root: Node) -> list[Node]:
-    """Return the members of a list, in order of birth."""
-    tree = index.bank.tree(half)
-    known = index.living(half, root)
-    return [tree.node_at(int(row)) for row in members(tree, known)] if known else []
 
 
 # Texts without a model

@@ -71,7 +71,6 @@ from deltamem_tui.memory.work.texts import is_signed, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.text import ARROW, clean, count_tokens, key, one_line
-from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,11 +110,6 @@ class TreeQuestion:
 def questions(task: str, environment: str) -> dict[str, str]:
     """Return the question to each tree; empty where there is nothing to ask."""
     return {"task": clean(task).strip(), "env": clean(environment).strip()}
-
-
-def questions_of(episode: Trajectory) -> dict[str, str]:
-    """Return an episode's question to each tree."""
-    return questions(episode.task, scene_of(episode))
 
 
 def question_to(

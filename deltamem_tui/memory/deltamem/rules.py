@@ -19,7 +19,7 @@ from deltamem_tui.memory.places import Fact, are_counted, summed
 from deltamem_tui.memory.procedure import Procedure, difference, text_of
 from deltamem_tui.memory.work import facts as work
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
+from deltamem_tui.memory.writers.failure_markers import FAILED, RECORD_MARKS, TRIED, UNEXPLORED
 from deltamem_tui.text import (
     ARROW,
     LIST_MARK,
@@ -45,7 +45,6 @@ _ANSWER_WORDS = 8
 _FACT_WORDS, _NEW_FACT_WORDS, _COUNT_WORDS = 60, 14, 20
 _ITEM_WORDS = 25
 _SUBJECT_WORDS = 16
-_RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
@@ -174,7 +173,7 @@ def _success(episode: _Episode, chain: Sequence[Node]) -> Extraction:
 
 def _failure(episode: _Episode, chain: Sequence[Node]) -> Extraction:
     """Return what a failure teaches: what was tried and answered, and what was not tried."""
-    domain, records = episode.domain, _record_lines(chain)
+    domain, records = episode.domain, _lines_of(chain, records=True)
     known = set(map(_gist, records))
     lines = [trap for trap in _traps(episode) if _gist(trap) not in known]
     lines.sort(key=lambda trap: trap.startswith(TRIED))  # what failed by itself comes first
@@ -261,7 +260,7 @@ def _facts(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Ext
         return Extraction(None, "the episode shows nothing of its environment")
     trigger, reason = domain.scene(trajectory), "no match: all that was seen"
     if chain:
-        facts = _unknown(facts, _procedure_lines(chain))
+        facts = _unknown(facts, _lines_of(chain))
         if not facts:
             return Extraction(None, "the chain states everything seen here")
         reason = f"new to the chain: {listed([fact.subject for fact in facts], 6)}"
@@ -300,7 +299,7 @@ def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
 def _fused_facts(chain: Sequence[Node]) -> Extraction:
     """Return a chain as one text: a line a subject, its items in the order they were learnt."""
     subjects: dict[str, list[str]] = {}
-    for line in _procedure_lines(chain):
+    for line in _lines_of(chain):
         fact = _FACT.fullmatch(line)
         subject, items = (fact["subject"], fact["items"].split("; ")) if fact else (line, [])
         subjects.setdefault(subject, []).extend(items)
@@ -312,21 +311,16 @@ def _fused_facts(chain: Sequence[Node]) -> Extraction:
     return Extraction(payload, f"{len(chain)} nodes fused")
 
 
-def _record_lines(nodes: Sequence[Node]) -> list[str]:
-    """Return the lines of failure records anywhere in a chain."""
-    return [_BULLET.sub("", line).strip() for line in _lines(nodes) if _is_record(line)]
+def _lines_of(nodes: Sequence[Node], *, records: bool = False) -> list[str]:
+    """Return the lines of a chain's failure records, or all others: what worked, or the facts.
 
-
-def _procedure_lines(nodes: Sequence[Node]) -> list[str]:
-    """Return all other lines: what was done and worked, or the facts."""
-    return [LIST_MARK.sub("", line).strip() for line in _lines(nodes) if not _is_record(line)]
-
-
-def _lines(nodes: Sequence[Node]) -> list[str]:
+    A record's line may be a bullet; a numbered line is a step in any case.
+    """
     texts = [node.payload["execution_procedure"] for node in nodes]
-    return [line for text in texts for line in text.splitlines() if line.strip()]
-
-
-def _is_record(line: str) -> bool:
-    """Return a record's line may be a bullet, but a numbered line is a step in any case."""
-    return _BULLET.sub("", line).strip().startswith(_RECORD_MARKS)
+    lines = [line for text in texts for line in text.splitlines() if line.strip()]
+    mark = _BULLET if records else LIST_MARK
+    return [
+        mark.sub("", line).strip()
+        for line in lines
+        if _BULLET.sub("", line).strip().startswith(RECORD_MARKS) == records
+    ]

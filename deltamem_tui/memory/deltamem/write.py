@@ -14,7 +14,7 @@ from three episodes and from ten lay a quarter apart.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -35,7 +35,7 @@ from deltamem_tui.memory.deltamem.definition import (
     Parameters,
     TreeParameters,
 )
-from deltamem_tui.memory.deltamem.recall import question_to, questions_of, recall_tree
+from deltamem_tui.memory.deltamem.recall import question_to, questions, recall_tree
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import cleaned
@@ -57,7 +57,7 @@ from deltamem_tui.memory.vectors.search import nodes_with_key, weighting_of
 from deltamem_tui.memory.work.facts import with_facts
 from deltamem_tui.memory.writers.extraction import Call, Extraction
 from deltamem_tui.memory.writers.writer import Writer, written_of
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Trajectory, scene_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,7 +74,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     settings, domain = of_bank(bank, Parameters), domain_for(episode.domain)
     results: dict[str, CollectionResult] = {}
     changes: list[Change] = []
-    for name, text in questions_of(episode).items():
+    for name, text in questions(episode.task, scene_of(episode)).items():
         tree, numbers = bank.tree(name), settings[name]
         if not text or not numbers.enabled:
             reason = "the episode says nothing of its environment"
@@ -255,9 +255,12 @@ def calibrate(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
     The rules as `writer` decide which episodes are of one kind.
     """
     numbers = of_bank(bank, Parameters)
-    taus = {name: numbers[name].tau_base for name in COLLECTIONS if numbers[name].enabled}
     asked = list(islice(episodes(bank), _QUESTIONS))
-    return [_proposal(bank, name, tau, asked, writer, embedder) for name, tau in taus.items()]
+    return [
+        _proposal(bank, name, numbers[name].tau_base, asked, writer, embedder)
+        for name in COLLECTIONS
+        if numbers[name].enabled
+    ]
 
 
 def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
@@ -277,15 +280,6 @@ def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Pro
     return [each for each in found if each.tree in waiting and each.proposed is not None]
 
 
-def _questions(name: str, asked: Iterable[Trajectory]) -> dict[str, Trajectory]:
-    """Return what each episode asks the tree. A text asked twice would only match itself."""
-    texts: dict[str, Trajectory] = {}
-    for each in asked:
-        if text := questions_of(each)[name]:
-            texts.setdefault(text, each)
-    return texts
-
-
 def _proposal(
     bank: Bank,
     name: str,
@@ -294,16 +288,19 @@ def _proposal(
     writer: Writer,
     embedder: Embedder,
 ) -> Proposal:
-    questions = _questions(name, asked)
+    texts: dict[str, Trajectory] = {}  # a text asked twice would only match itself
+    for each in asked:
+        if text := questions(each.task, scene_of(each))[name]:
+            texts.setdefault(text, each)
     # All at once: a vector's last bits depend on the texts that are embedded beside it.
-    vectors = embedder.embed_queries(list(questions))
-    triggers = [_trigger(name, text, each, writer) for text, each in questions.items()]
+    vectors = embedder.embed_queries(list(texts))
+    triggers = [_trigger(name, text, each, writer) for text, each in texts.items()]
     scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting_of(bank))
     best, line = _separated([scan.scores(each, 0.0) for each in vectors], triggers)
     found, reason = sum(score >= _LEAST_SCORE for score in best), ""
     if found < LEAST_SCORES:
         reason = (
-            f"too few episodes are alike: {found} of {len(questions)} resemble another, "
+            f"too few episodes are alike: {found} of {len(texts)} resemble another, "
             f"and {LEAST_SCORES} are needed"
         )
     elif line is None:
@@ -314,7 +311,7 @@ def _proposal(
 
     tau = None if line is None or reason else round(line, 2)
     then = None if tau is None else matching(tau)
-    return Proposal(name, len(questions), found, now, tau, reason, matching(now), then)
+    return Proposal(name, len(texts), found, now, tau, reason, matching(now), then)
 
 
 def _trigger(name: str, text: str, episode: Trajectory, writer: Writer) -> str:

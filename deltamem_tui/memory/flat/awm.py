@@ -115,6 +115,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     )
     kind, task = clean(kinds.task.name), clean(episode.task).strip()
     workflows, solved = (_of_kind(tree, kind, embedder) for tree in trees)
+    way = "\n".join(numbered(shortcut(skimmed(episode)).plan))
     success = bool(episode.outcome.success)
     # An agent is shown all of its kind, so only what it did can tell them apart.
     changes: list[Change] = [
@@ -122,9 +123,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
         for each in workflows
         if _was_done(each, episode)
     ]
-    new, reason = of_success(
-        SOLVED, episode, lambda: {"task": task, "group": kind, "actions": _way_of(episode)}
-    )
+    new, reason = of_success(SOLVED, episode, lambda: {"task": task, "group": kind, "actions": way})
     if new and any(_folded(each.payload["task"]) == _folded(task) for each in solved):
         new, reason = None, "the same task was solved before"
     result = CollectionResult(WORKFLOWS, "skip", reason)
@@ -285,17 +284,11 @@ def actions_in(text: str) -> list[str]:
     return [" ".join(step[1].split()) for step in found if step]
 
 
-def _way_of(episode: Trajectory) -> str:
-    """Return the shortest way to the goal that an episode shows, as numbered steps with blanks."""
-    return "\n".join(numbered(shortcut(skimmed(episode)).plan))
-
-
 def _was_done(workflow: Node, episode: Trajectory) -> bool:
     """Return whether the steps of a workflow occur in an episode in their order."""
-    read, steps = skimmed(episode), map(_folded, actions_in(workflow.payload["steps"]))
-    wanted = list(steps)
-    done = blanked(read, effective_actions(read)), actions_in(_way_of(episode))
-    return any(_in_order(wanted, map(_folded, each)) for each in done)
+    read, steps = skimmed(episode), [*map(_folded, actions_in(workflow.payload["steps"]))]
+    ways = blanked(read, effective_actions(read)), shortcut(read).plan
+    return any(_in_order(steps, map(_folded, way)) for way in ways)
 
 
 def _folded(*texts: str) -> str:

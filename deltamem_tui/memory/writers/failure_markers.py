@@ -15,9 +15,10 @@ UNEXPLORED = "[UNEXPLORED]"
 PARTIAL = "[PARTIAL]"
 TRIED = "[TRIED]"
 TRAP = "[TRAP]"
+RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
+"""What the lines of a failure record begin with."""
 _MARK = re.compile(
-    rf"^(?:[^\w\n]|\d)*?({'|'.join(map(re.escape, (FAILED, UNEXPLORED, PARTIAL, TRIED, TRAP)))})",
-    re.MULTILINE,
+    rf"^(?:[^\w\n]|\d)*?({'|'.join(map(re.escape, (*RECORD_MARKS, TRAP)))})", re.MULTILINE
 )
 
 
