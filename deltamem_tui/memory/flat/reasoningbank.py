@@ -144,7 +144,8 @@ def _earlier_trials(
     tree, scene = bank.tree(LESSONS), _scene(bank, episode)
     same = nodes_with_key(tree, task, embedder.embed_passages([task])[0])
     for entry in reversed([node for node in same if node.parent is None]):
-        known = (stored_episode(bank, each) for each in reversed(entry.origin.episodes))
+        latest, earlier = entry.origin.episodes[:1], entry.origin.episodes[1:]
+        known = (stored_episode(bank, each) for each in (*latest, *reversed(earlier)))
         found = [each for each in known if each is not None and _scene(bank, each) == scene]
         if found:
             return [entry, *tree.children(entry.id)], found[:most]

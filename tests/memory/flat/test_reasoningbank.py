@@ -154,6 +154,13 @@ def test_streams_of_episodes(
         assert recalled(bank, task) == expected
 
 
+def test_a_trial_is_compared_with_the_one_right_before_it(tmp_path: Path) -> None:
+    bank = lessons_bank(tmp_path / "bank", k=1, trials=2)
+    for number, success in enumerate((False, True, False)):
+        teach(bank, trial(KEYS[0], f"act {number}", success=success), lesson(KEYS[0], "a"))
+    assert {node.label for node in bank.tree(LESSONS)} == {"success"}
+
+
 # What the released code gets wrong
 
 X, Y = "1 0 0", "0 1 0"
