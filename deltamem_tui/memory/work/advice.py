@@ -125,7 +125,7 @@ class _Writer:
         if not e.lessons:
             return Advice([], [])
         files = e.counted(["edit", "read", "new"])
-        of_files = sum(each.base for each in files) >= 0.5
+        of_files = sum(each.near for each in files) >= 0.5
         self.left -= len(self.evidence()) + 1
         failed = self.failures()
         fixes = self.fixes()
@@ -269,14 +269,15 @@ class _Writer:
             seen = sum(each.seen for each in same)
             usual = max(same, key=lambda each: (each.seen, -len(each.value)))
             text = usual.value if usual.seen > 1 or len(same) == 1 else name
-            ranked.append((sum(each.near for each in same), seen, text))
+            near, base = (sum(getattr(each, how) for each in same) for how in ("near", "base"))
+            ranked.append((near, base, seen, text))
         whole = len(e.lessons)
         # A few of a dozen tasks do not make a habit.
-        least = max(2, 0.04 * whole if whole > _FEW else whole / 3)
+        least = 0.04 if whole > _FEW else 1 / 3
         good = [
             text
-            for near, seen, text in sorted(ranked, reverse=True)
-            if seen >= least or (near > 0.25 and self.near)
+            for near, base, seen, text in sorted(ranked, reverse=True)
+            if (seen > 1 and base >= least) or (near > 0.25 and self.near)
         ]
         return self.taken([f"Check with: {'; '.join(good[:6])}"] if good else [])
 

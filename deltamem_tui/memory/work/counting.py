@@ -1,7 +1,8 @@
 """Facts of a bank's episodes counted for a task, the near ones more.
 
 Each episode speaks with a weight that falls with its distance from the task. Where none is near,
-all speak alike and what is left is the base: what tasks of this bank usually need.
+what is left is the base: what such tasks of this bank usually need. Its weights fall more slowly,
+so that a bank of several kinds of work answers with the one that is asked about.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _FILES = ("edit", "new", "read")
 _LEXICAL = 0.4  # the share of the words in a nearness; the rest is the embedding's
 _WIDTH = 0.05  # a nearness so much lower weighs a third
 _FLOOR = 0.25  # the nearness from which the near ones outweigh the base
+_BASE_WIDTH = 0.14  # the same for the base: of a bank with several kinds of work its own counts
 _KAPPA = 2.0  # episodes of evidence that the base is worth
 
 
@@ -49,7 +51,7 @@ class Counted:
     """A fact with its evidence.
 
     Attributes:
-        base: The share of all episodes that have it.
+        base: The share of all episodes of such work that have it.
         near: The share of the weight of the near ones that have it.
         seen: In how many episodes.
     """
@@ -86,6 +88,7 @@ class Experience:
             self.strength * exp((near - top) / _WIDTH) * (1.0 if each.solved else FAILED_SHARE)
             for near, each in zip(self.nearness, self.lessons, strict=True)
         ]
+        self.base = [exp((near - top) / _BASE_WIDTH) for near in self.nearness]
         names = _one_name_each(
             Counter(f.value for each in self.lessons for f in each.facts if f.kind in _FILES)
         )
@@ -138,15 +141,15 @@ class Experience:
         near: dict[str, float] = defaultdict(float)
         seen: dict[str, int] = defaultdict(int)
         whole = all_weight = 0.0
-        for lesson, facts, weight in zip(self.lessons, self.facts, self.weights, strict=True):
+        for row, lesson in enumerate(self.lessons):
             if solved is not None and lesson.solved is not solved:
                 continue
-            share = 1.0 if lesson.solved or solved is not None else FAILED_SHARE
-            whole += share
-            all_weight += weight
-            for value in {value for kind, value in facts if kind in kinds}:
-                base[value] += share
-                near[value] += weight
+            sure = 1.0 if lesson.solved or solved is not None else FAILED_SHARE
+            whole += sure * self.base[row]
+            all_weight += self.weights[row]
+            for value in {value for kind, value in self.facts[row] if kind in kinds}:
+                base[value] += sure * self.base[row]
+                near[value] += self.weights[row]
                 seen[value] += 1
         found = []
         for value, count in base.items():

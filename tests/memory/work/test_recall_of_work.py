@@ -426,3 +426,38 @@ def test_the_way_that_does_what_the_task_asks_for_is_told(tmp_path: Path) -> Non
     bank = bank_of(tmp_path, [served(*each) for each in (*warm, *cold)])
     told = recall(bank, "heat some pudding now and put it in the big cupboard").context
     assert "Solved “heat some" in told
+
+
+def test_of_two_kinds_of_work_the_one_asked_about_answers(
+    tmp_path: Path,
+) -> None:
+    parts = ("parser", "lexer", "printer", "linker", "loader", "cache", "graph", "index")
+    coding = [
+        episode(
+            f"Fix the failing test of the {part} in the compiler",
+            [
+                (f'edit(path="src/{part}.go", old="a", new="b")', "ok"),
+                ("go test ./...", "ok"),
+            ],
+        )
+        for part in parts
+    ]
+    service = [
+        episode(
+            f"A customer wants to {wish} the reservation of a flight",
+            [
+                (f'get_reservation(id="{number}")', '{"status": "booked"}'),
+                (f'update_reservation(id="{number}", what="{wish}")', '{"status": "done"}'),
+            ],
+        )
+        for number, wish in enumerate(("move", "upgrade", "shorten", "split"))
+    ]
+    bank = bank_of(tmp_path, [*coding, *service])
+    asked_of_service = recall(bank, "A customer wants to cancel the reservation of a flight")
+    assert "update_reservation" in asked_of_service.context
+    assert ".go" not in asked_of_service.context
+    assert "go test" not in asked_of_service.context
+    asked_of_code = recall(bank, "Fix the failing test of the scanner in the compiler").context
+    assert "Check with: go test ./..." in asked_of_code
+    assert "src/" in asked_of_code
+    assert "reservation" not in asked_of_code
