@@ -1,6 +1,7 @@
 """Ledgers: tables that count of nodes by a third id, so that joining banks counts nothing twice.
 
-*Origins* say whose counts are whose: a row per collection, node and bank that counted. *Credit*
+*Origins* say whose counts are whose: a row per collection, node and what counted. An episode that
+was learnt counts under its own id, whichever banks learn it; all else under its bank's. *Credit*
 says which episodes were shown which nodes and how they ended: a row per collection, node and
 episode. Of each row a merge takes the greatest counts, so it depends on no order.
 
@@ -248,6 +249,28 @@ def book(batch: Batch, snapshots: Mapping[str, TableSnapshot], origin: str) -> i
     """Write a bank's own share down under its origin, before it goes on under a new one."""
     own = shares(snapshots, origin)
     return ORIGINS.keep(batch, snapshots, own[own["third"] == key(origin)])
+
+
+def count_learnt(
+    batch: Batch,
+    snapshots: Mapping[str, TableSnapshot],
+    episode: str,
+    counts: Mapping[tuple[str, str], Sequence[int]],
+) -> None:
+    """Count for nodes, as (collection, node), that an episode was learnt: of each count once."""
+    trees, snapshot = collection_names(snapshots), snapshots[ORIGINS.name]
+    new = []
+    for (tree, node), values in counts.items():
+        row = snapshot.first_row(_line_id(tree, node, episode))
+        before = [0, 0, 0] if row is None else snapshot.counters[row].tolist()
+        after = [*map(max, before, values)]
+        hits, recalls, successes = (one - other for one, other in zip(after, before, strict=True))
+        batch.count(tree, node, hits=hits, recalls=recalls, successes=successes)
+        if row is None:
+            new.append((trees.index(tree), int(node, 16), int(episode, 16), after))
+        else:
+            batch.state_counters(ORIGINS.name, np.array([row]), np.array([after]))
+    ORIGINS.add(batch, np.array(new, dtype=ORIGINS.entry_type), trees)
 
 
 CREDIT = Ledger("credit", "episode", 4, "an episode that was shown a node")

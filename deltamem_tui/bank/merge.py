@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -125,12 +124,6 @@ class MergePlan:
         """The merge's changes to each collection of the first bank."""
         return {name: self._changes(name) for name in self.joins}
 
-    @cached_property
-    def counted_as_one(self) -> list[tuple[str, str]]:
-        """Names of banks that counted apart under one origin: the greater of each count stays."""
-        pairs = combinations(self.banks, 2)
-        return [(one.name, two.name) for one, two in pairs if _went_apart(one, two)]
-
     @property
     def empty(self) -> bool:
         """True if the first bank holds all that there is already."""
@@ -186,7 +179,6 @@ class MergePlan:
                 for name, changes in self.changes.items()
             },
             "conflicts": [{"tree": each.tree, "node": each.kept.id} for each in self.conflicts],
-            "counted_as_one": self.counted_as_one,
             "episodes": self.episodes.added if self.episodes is not None else 0,
         }
 
@@ -298,20 +290,6 @@ def _require_same_kind(first: Bank, other: Bank) -> None:
     if message:
         hint = "only banks of one method with the same collections can be merged"
         raise BankError(message, source=str(other.path), hint=hint)
-
-
-def _went_apart(one: Bank, two: Bank) -> bool:
-    """Return whether two banks are copies under one origin that both went on, by their journals.
-
-    Counts that both made since are taken for the same ones.
-    """
-    same = one.manifest.counts_as == two.manifest.counts_as
-    if not same or one.tail is None or two.tail is None or one.frozen or two.frozen:
-        return False
-    older, newer = sorted((one.commit, two.commit), key=lambda commit: commit.sequence)
-    history = one.journal if newer is one.commit else two.journal
-    then = next((each for each in history.newest_first() if each.sequence <= older.sequence), newer)
-    return "compact" not in (then.event, older.event) and then != older
 
 
 def _described(bank: Bank) -> dict[str, Any]:

@@ -8,7 +8,7 @@ again on what the bank shows then, and no writer is asked the same thing twice.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -17,6 +17,7 @@ from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.ledger import count_learnt
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
@@ -49,6 +50,7 @@ from deltamem_tui.memory.plan import (
     LearnResult,
     MaintenanceResult,
     Proposal,
+    Revise,
 )
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.settings import Settings, replaced
@@ -228,6 +230,7 @@ def learn_stored(
             if bank.commit.sequence != planned_on:
                 continue
             _apply(batch, plan.changes)
+            count_learnt(batch, bank.snapshots, trajectory.id, _counts(plan.changes))
             kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
             kept = weighed(with_facts_of(kept, known)) if known else kept
             if plan.episode or known is None or _says_more(kept, known):
@@ -356,16 +359,17 @@ def _apply(batch: Batch, changes: Iterable[Change]) -> None:
     for each in changes:
         if isinstance(each, Add):
             batch.add_node(each.collection, each.node, each.vector)
-        elif isinstance(each, Count):
-            batch.count(
-                each.collection,
-                each.node,
-                hits=each.hits,
-                recalls=each.recalls,
-                successes=each.successes,
-            )
-        else:
+        elif isinstance(each, Revise):
             batch.revise_node(each.collection, each.node, each.vector)
+
+
+def _counts(changes: Iterable[Change]) -> Mapping[tuple[str, str], Sequence[int]]:
+    """Return what an episode counts of each node."""
+    return {
+        (each.collection, each.node): (each.hits, each.recalls, each.successes)
+        for each in changes
+        if isinstance(each, Count)
+    }
 
 
 def _remembering(writer: Writer) -> Writer:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import structs
@@ -300,49 +299,3 @@ def test_a_person_who_cannot_tell_takes_back_what_they_said(line: bytes) -> None
     if record["outcome"]["source"] != "user":
         assert doubt in [found["outcome"], *found.get("verdicts", ())]
         assert failure not in [found["outcome"], *found.get("verdicts", ())]
-
-
-SHARED = node("shared")
-
-
-@pytest.fixture
-def one(tmp_path: Path) -> Bank:
-    bank = Bank.create(tmp_path / "one", manifest("one"))
-    with bank.writing() as batch:
-        batch.add_node("task", SHARED, vector(1))
-        batch.log("learn")
-    count(bank)
-    return bank
-
-
-@pytest.fixture
-def two(one: Bank) -> Bank:
-    """What `cp -r` and git make of it."""
-    return Bank.open(shutil.copytree(one.path, one.path.with_name("two")))
-
-
-def count(bank: Bank, hits: int = 5) -> None:
-    with bank.writing() as batch:
-        batch.count("task", SHARED.id, hits=hits)
-        batch.log("learn")
-
-
-def told(one: Bank, two: Bank) -> bool:
-    return bool(MergePlan([one, two]).counted_as_one)
-
-
-def test_two_that_both_went_on_are_told_whichever_comes_first(one: Bank, two: Bank) -> None:
-    count(one, 5)
-    count(two, 4)
-    assert told(one, two)
-    merge_into(two, lambda: MergePlan([two, one]))
-    # This is what is told: 4 are lost, for nobody can know that they are not among the other 5.
-    assert two.tree("task").counts(SHARED.id).hits == 10
-    assert two.commit.detail["counted_as_one"] == [["two", "one"]]
-
-
-def test_a_later_state_of_a_bank_is_no_copy(one: Bank, two: Bank) -> None:
-    assert not told(one, two)
-    count(two)
-    assert not told(one, two)
-    assert not told(two, one)

@@ -163,7 +163,6 @@ def view_merge(merge: Merge) -> ReportView:
             {"what": each.name, "kept": each.before, "lost": each.after, "bank": bank}
             for bank, each in plan.disagreements
         ],
-        "counted_as_one": plan.counted_as_one,
         "episodes": episodes
         and {
             "added": episodes.added,
@@ -196,13 +195,11 @@ def view_merge(merge: Merge) -> ReportView:
         f"{each.name}: {each.before} stays; {bank} says {each.after}"
         for bank, each in plan.disagreements
     ]
-    copies = [f"{one} and {two}: the greater of each count" for one, two in plan.counted_as_one]
     sections = (
         ReportSection("Nodes that lost their place", displaced),
         ReportSection("Roots that are nearly the same", near),
         ReportSection("Changed in two banks", changed, warning=True),
         ReportSection("Only one can stay", only_one, warning=True),
-        ReportSection("Copies of one bank that both went on since", copies, warning=True),
     )
     return ReportView(record, sections=[each for each in sections if each.lines])
 

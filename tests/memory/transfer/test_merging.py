@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from itertools import permutations
 from pathlib import Path
 
 import pytest
@@ -9,6 +11,8 @@ import pytest
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.bank.tree import Counts
+from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BankCorruptError,
     BankFrozenError,
@@ -17,6 +21,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.rules import Payload
+from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.transfer.merging import merge
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 from tests.places import DOCS
@@ -51,6 +56,37 @@ def test_near_roots_of_one_label_are_listed_and_both_stay(pair: tuple[Bank, Bank
     assert len(conditions(pair[0])) == 5
     assert merge(pair).near == ()
     assert not merge(pair).changed
+
+
+def test_an_episode_that_two_banks_learnt_counts_once(tmp_path: Path) -> None:
+    one = new_bank(tmp_path / "one", parameters(tau_base=0.9, env=False))
+    teach(one, episode((1, 0, 0)))
+    copied = Bank.open(shutil.copytree(one.path, tmp_path / "copied"))  # as `cp -r` and git do
+    apart = new_bank(tmp_path / "apart", parameters(tau_base=0.9, env=False))
+    teach(apart, episode((1, 0, 0)))
+    for bank in (one, copied, apart):
+        teach(bank, episode((1, 0.1, 0)))
+    teach(copied, episode((1, 0, 0.1)))
+    teach(apart, episode((1, 0, 0.2), success=False))
+    banks = [one, copied, apart]
+    root = next(one.tree("task").roots()).id
+    for number, order in enumerate(permutations(banks)):
+        merged = merge(order, tmp_path / f"{number}").bank
+        assert merged is not None
+        assert merged.tree("task").counts(root) == Counts(hits=2, recalls=3, successes=2)
+        assert verify(merged) == []
+        assert not merge([merged, *order]).changed
+
+
+def test_an_episode_that_is_learnt_again_counts_once(tmp_path: Path) -> None:
+    bank = new_bank(tmp_path / "bank", parameters(tau_base=0.9, env=False))
+    teach(bank, episode((1, 0, 0)))
+    teach(bank, episode((1, 0.1, 0)))
+    root, other = bank.tree("task")
+    for success in (False, True):
+        teach(bank, give_outcome(bank, other.origin.trajectory, success=success))
+    assert bank.tree("task").counts(root.id) == Counts(hits=1, recalls=1, successes=1)
+    assert verify(bank) == []
 
 
 def test_near_roots_are_not_looked_for_below_the_limit(pair: tuple[Bank, Bank]) -> None:
