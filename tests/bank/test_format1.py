@@ -133,6 +133,23 @@ def test_it_says_what_it_said(banks: Path, name: str) -> None:
         assert holds(recorded[part], found[part]), part
 
 
+@pytest.mark.parametrize("name", ["living", "merged", "frozen"])
+def test_it_recalls_what_its_copy_in_the_present_format_does(
+    banks: Path, tmp_path: Path, name: str
+) -> None:
+    old = copied(name, tmp_path)
+    new = tmp_path / "new" / name
+    deltamem("copy", old, new)
+    formats = [json.loads((each / "bank.json").read_text())["format"] for each in (old, new)]
+    assert formats == [1, 2]
+    for task, scene in QUESTIONS:
+        one, two = (
+            deltamem("recall", each, task, "--env", scene, "--explain").data for each in (old, new)
+        )
+        del one["receipt"], two["receipt"]  # which name the bank
+        assert one == two
+
+
 @pytest.mark.parametrize("name", ["frozen", ARCHIVE])
 def test_reading_leaves_a_frozen_bank_as_it_is(banks: Path, tmp_path: Path, name: str) -> None:
     bank = copied(name, tmp_path)

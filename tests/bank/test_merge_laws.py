@@ -104,6 +104,12 @@ def _altered_node(bank: Bank) -> None:
     path.write_bytes(path.read_bytes().replace(b"how new", b"HOW NEW"))
 
 
+def _altered_shared_node(bank: Bank) -> None:
+    path = bank.path / "task.nodes.jsonl"
+    first, *others = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(b"".join([first.replace(b"how ", b"HOW "), *others]))
+
+
 def _too_few_counts(bank: Bank) -> None:
     path = bank.path / "task.counts.npy"
     counts = np.load(path)
@@ -118,6 +124,7 @@ def _too_few_counts(bank: Bank) -> None:
         (_long_vector, "has length 2 instead of 1"),
         (_broken_line, "not a node"),
         (_altered_node, "does not say what its id was made from"),
+        (_altered_shared_node, "does not say what its id was made from"),
         (_too_few_counts, "counts less of node"),
     ],
 )
