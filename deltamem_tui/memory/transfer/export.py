@@ -7,12 +7,9 @@ in it is searched once more, by the same rules.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +20,12 @@ from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import FILE_NAME as JOURNAL
 from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
-from deltamem_tui.bank.node import LineOrigin, payload_of
+from deltamem_tui.bank.node import LineOrigin
 from deltamem_tui.bank.transfer import Package
 from deltamem_tui.bank.tree import parse_lines
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets, may_hold_secrets
 
-_PIECE_LINES = 256
-_ORIGIN = ("outcome_source", "extractor", "model", "prompt")
-_ID = re.compile("[0-9a-f]{16}")
 _CONTENTS = "contents"
 
 
@@ -85,7 +79,7 @@ def prepare(
         BankCorruptError: A file of the bank breaks the format.
         StorageError: A file cannot be read.
     """
-    origins = _Origins()
+    origins = set[LineOrigin]()
     found = _texts_leaks(bank, origins, with_episodes=with_episodes)
     if with_journal and bank.journal.exists:
         found += _journal_leaks(bank)
@@ -105,55 +99,25 @@ def leaks(bank: Bank, *, with_episodes: bool = False) -> tuple[Leak, ...]:
         BankCorruptError: A file of the bank breaks the format.
         StorageError: A file cannot be read.
     """
-    found = _texts_leaks(bank, _Origins(), with_episodes=with_episodes)
+    found = _texts_leaks(bank, set(), with_episodes=with_episodes)
     return tuple(dict.fromkeys([*found, *_manifest_leaks(bank, bank.manifest.provenance)]))
 
 
-def _texts_leaks(bank: Bank, origins: _Origins, *, with_episodes: bool) -> list[Leak]:
+def _texts_leaks(bank: Bank, origins: set[LineOrigin], *, with_episodes: bool) -> list[Leak]:
     found = [leak for name in bank.trees for leak in _node_leaks(bank, name, origins)]
     return [*found, *(_episode_leaks(bank) if with_episodes else ())]
 
 
-class _Origins:
-    """Collects the origins of nodes. They share most texts, so each is searched once."""
-
-    def __init__(self) -> None:
-        self.episodes: set[str] = set()
-        self.extractors: set[str] = set()
-        self.models: set[str] = set()
-        self._kinds = cache(kinds_of_secrets)
-
-    def add(self, origin: LineOrigin) -> Iterator[tuple[str, str]]:
-        """Take in an origin; returns the fields that hold a secret, and its kind."""
-        self.episodes.update(origin.episodes)
-        self.extractors.add(origin.extractor)
-        self.models.add(origin.model)
-        for name in _ORIGIN:
-            for kind in self._kinds(getattr(origin, name)):
-                yield f"origin.{name}", kind
-        if not _ID.fullmatch(origin.trajectory):
-            for kind in kinds_of_secrets(origin.trajectory):
-                yield "origin.trajectory", kind
-
-
-def _node_leaks(bank: Bank, tree: str, origins: _Origins) -> Iterator[Leak]:
-    """Return the secrets in the lines of a tree; dead ones leave, too."""
+def _node_leaks(bank: Bank, tree: str, origins: set[LineOrigin]) -> Iterator[Leak]:
+    """Return the secrets in the lines of a tree, dead ones too, and note where its nodes are of."""
     snapshot = bank.snapshots[tree]
-    lines = snapshot.table.lines(snapshot.extent)
-    while piece := list(islice(lines, _PIECE_LINES)):
-        # Decoding refuses unknown keys, so no text goes unsearched.
-        texts = [line for _, _, line in piece]
-        records = parse_lines(snapshot.table, texts, (row for row, _, _ in piece))
-        payloads = [payload_of(record, snapshot.table.collection) for record in records]
-        suspicious = may_hold_secrets(
-            "\n".join(text for each in payloads for text in each.values())
-        )
-        for record, payload in zip(records, payloads, strict=True):
-            for name, text in payload.items() if suspicious else ():
-                for kind in kinds_of_secrets(text):
-                    yield Leak(tree, record.id, name, kind)
-            for name, kind in origins.add(record.origin):
-                yield Leak(tree, record.id, name, kind)
+    for row, _, line in snapshot.table.lines(snapshot.extent):
+        (record,) = parse_lines(snapshot.table, [line], [row])
+        origins.add(record.origin)
+        if may_hold_secrets(line):
+            found = orjson.loads(line)
+            origin = {f"origin.{name}": value for name, value in found.pop("origin").items()}
+            yield from _record_leaks(tree, record.id, found | origin)
 
 
 def _episode_leaks(bank: Bank) -> Iterator[Leak]:
@@ -219,16 +183,16 @@ def _parsed(line: bytes, path: Path) -> dict[str, Any]:
     )
 
 
-def _contents(bank: Bank, origins: _Origins) -> Contents:
+def _contents(bank: Bank, origins: set[LineOrigin]) -> Contents:
     """Return what the bank was made of, by its lines or by its manifest."""
     learnt = set(bank.episodes.ids()) - set(bank.episodes.waiting())
-    found = (origins.episodes | learnt) - {""}
+    found = learnt.union(*(each.episodes for each in origins)) - {""}
     before = bank.manifest.provenance.get(_CONTENTS)
     stated = before.get("episodes") if isinstance(before, Mapping) else None
     return Contents(
         episodes=max(len(found), stated if isinstance(stated, int) else 0),
-        extractors=tuple(sorted(origins.extractors - {""})),
-        models=tuple(sorted(origins.models - {""})),
+        extractors=tuple(sorted({each.extractor for each in origins} - {""})),
+        models=tuple(sorted({each.model for each in origins} - {""})),
     )
 
 

@@ -31,9 +31,7 @@ from deltamem_tui.memory.vectors.search import card_of
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import GENERIC, domain_key
 
-_ROWS = 512
-_COLUMNS = 4096
-_ROUNDING = 1e-4  # more than float32 loses in a sum of a thousand products
+_ROWS = 64  # of a piece that is compared with all others at once
 
 Matrix = NDArray[np.float32]
 
@@ -217,19 +215,11 @@ def nearest(
     """
     best = np.full(len(vectors), -1, dtype=np.int64)
     similarity = np.full(len(vectors), -np.inf)
-    for top in range(0, len(vectors), _ROWS):
-        for side in range(0, len(others), _COLUMNS):
-            products = vectors[top : top + _ROWS] @ others[side : side + _COLUMNS].T
-            near = products >= limit - _ROUNDING
-            if not near.any():
-                continue
-            rows = top + np.flatnonzero(near.any(axis=1))
-            columns = side + np.flatnonzero(near.any(axis=0))
-            # Exactly, so that the same banks have the same pairs on every machine.
-            exact = vectors[rows].astype(np.float64) @ others[columns].astype(np.float64).T
-            exact = np.round(exact, DECIMALS)
-            which = exact.argmax(axis=1)
-            found = exact[np.arange(len(rows)), which]
-            better = (found >= limit) & (found > similarity[rows])
-            best[rows[better]], similarity[rows[better]] = columns[which[better]], found[better]
+    # Exactly, so that the same banks have the same pairs on every machine.
+    columns = others.astype(np.float64).T
+    for top in range(0, len(vectors) if len(others) else 0, _ROWS):
+        rows = slice(top, top + _ROWS)
+        exact = np.round(vectors[rows].astype(np.float64) @ columns, DECIMALS)
+        best[rows], similarity[rows] = exact.argmax(axis=1), exact.max(axis=1)
+    best[similarity < limit] = -1
     return best, similarity

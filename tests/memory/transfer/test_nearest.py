@@ -33,7 +33,6 @@ def test_nothing_near_is_missed(rows: int, others: int, seed: int, limit: float)
     left[:shared] = right[:shared]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(merging, "_ROWS", 7)
-        patch.setattr(merging, "_COLUMNS", 5)
         best, similarity = nearest(left, right, limit)
     every = left.astype(np.float64) @ right.astype(np.float64).T
     for row in range(rows):
