@@ -24,9 +24,9 @@ from benchmarks.timing import in_turns
 from deltamem_tui.bank import ledger
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
+from deltamem_tui.bank.ledger import shown_to
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory import forgetting
-from deltamem_tui.memory.credit.credit import credit_of
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.settings import Settings, assigned
@@ -100,7 +100,7 @@ def _counts(path: Path) -> int:
     shown = 0
     for name, tree in bank.trees.items():
         births = tree.birth[tree.rows]
-        hits, found = tree.snapshot.counters[births], credit_of(bank, name)
+        hits, found = tree.snapshot.counters[births], shown_to(bank.snapshots, name).credit()
         shown += len(hits) and int((found.shown[births] > 0).sum())
     return shown
 

@@ -115,7 +115,7 @@ def review(invocation: Invocation, bank: options.Bank) -> Result:
     hint = f"`deltamem episode outcome {bank} ID success|failure|unclear` gives a verdict"
     notes = [left, *([hint] if found else [])]
     view = table(("episode", "why", "state", "kind"), rows)
-    return Result("review", {"queue": [each.record() for each in found]}, view=view, notes=notes)
+    return Result("review", {"queue": found}, view=view, notes=notes)
 
 
 _COUNTS = ("episodes", "steps", "successes", "failures", "unknown", "rejected")

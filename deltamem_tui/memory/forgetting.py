@@ -46,16 +46,14 @@ _PRIOR = 2
 """As so many judged episodes of the tree's mean count against a node's own, for the capacity."""
 
 
-_NUMBERS = (
-    "forgetting",
-    *("forget_period", "forget_recalls", "forget_judged", "forget_utility", "capacity"),
-)
+_LIMITS = ("forget_period", "forget_recalls", "forget_judged", "forget_utility", "capacity")
+_NUMBERS = ("forgetting", *_LIMITS)
 """The settings that say what is forgotten."""
 
 
 def _published(period: int, recalls: int, judged: int, utility: float) -> dict[str, Any]:
     numbers = (period, recalls, judged, utility, None)
-    return {"forgetting": "combined", **dict(zip(_NUMBERS[1:], numbers, strict=True))}
+    return {"forgetting": "combined", **dict(zip(_LIMITS, numbers, strict=True))}
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
@@ -43,10 +43,6 @@ class ReviewItem:
     judge: bool | None
     learnt: bool
     reason: Reason
-
-    def record(self) -> dict[str, Any]:
-        """As commands print it."""
-        return asdict(self)
 
     @property
     def why(self) -> str:

@@ -43,10 +43,10 @@ def node(
 def learn_one(bank: Bank, number: int, *, shown: bool = False) -> None:
     """One commit as an episode makes it: a node in each tree, counts, the episode's state.
 
-    If it was `shown` the nodes that its own hang from, these get credit.
+    If it was `shown` the nodes that its own hang from, these get credit. The first two count as in
+    banks of earlier versions: for the bank, and not under their ids.
     """
     nodes: list[tuple[str, str, int]] = []
-    counts: dict[tuple[str, str], tuple[int, int, int]] = {}
     with bank.writing() as batch:
         for tree in COLLECTIONS:
             rows = bank.tree(tree).rows
@@ -55,10 +55,13 @@ def learn_one(bank: Bank, number: int, *, shown: bool = False) -> None:
             new = node(str(number), parent, "failure" if number % 4 == 0 else "success", tree)
             batch.add_node(tree, new, vector(number))
             if parent is not None:
-                counts[tree, parent.id] = 1, 1, number % 2
+                if number < 2:
+                    batch.count(tree, parent.id, hits=1, recalls=1, successes=number % 2)
+                else:
+                    counts = {(tree, parent.id): (1, 1, number % 2)}
+                    ledger.count_learnt(batch, bank.snapshots, f"{number:016x}", counts)
                 nodes.append((tree, parent.id, 0))
         record = {"id": f"{number:016x}", "number": number}
-        ledger.count_learnt(batch, bank.snapshots, str(record["id"]), counts)
         batch.put_episode(record)
         batch.set_state(str(record["id"]), EpisodeState.LEARNT)
         if shown and nodes:

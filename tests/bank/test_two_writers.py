@@ -72,7 +72,7 @@ def assert_whole(bank: Bank) -> int:
 def test_one_of_two_writers_is_killed_at_work(tmp_path: Path) -> None:
     path = tmp_path / "bank"
     Bank.create(path, manifest())
-    doomed, other = start_writer(path, 0, 999), start_writer(path, 1000, 1040)
+    doomed, other = start_writer(path, 0, 900), start_writer(path, 999, 1039)
     assert doomed.stdout is not None
     assert other.stdout is not None
     acknowledged = [int(doomed.stdout.readline()) for _ in range(10)]

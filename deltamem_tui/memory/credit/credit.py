@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.bank.ledger import Credit
     from deltamem_tui.bank.node import Utility
 
 
@@ -120,7 +119,8 @@ def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = N
     Raises:
         NodeNotFoundError: There is none with this id.
     """
-    nodes, found = bank.tree(tree), credit_of(bank, tree, utility)
+    nodes = bank.tree(tree)
+    found = shown_to(bank.snapshots, tree).credit(utility or utility_of(bank))
     birth = int(nodes.birth[nodes.row(node_id)])
     strict, coarse = (
         Judged(int(each.judged[birth]), int(each.utility[birth]))
@@ -149,21 +149,13 @@ def usefulness(bank: Bank, tree: str) -> Usefulness:
     """Return the usefulness of all nodes of a tree."""
     import numpy as np
 
-    credit = credit_of(bank, tree)
+    credit = shown_to(bank.snapshots, tree).credit(utility_of(bank))
     strict = credit.strict.judged > 0
     judged = np.where(strict, credit.strict.judged, credit.coarse.judged)
     worth = np.where(strict, credit.strict.utility, credit.coarse.utility)
     utility = np.full(len(judged), np.nan)
     np.divide(worth, judged * UNIT, out=utility, where=judged > 0)
     return Usefulness(credit.shown, judged, utility)
-
-
-def credit_of(bank: Bank, tree: str, utility: Utility | None = None) -> Credit:
-    """Return the credit of all nodes of a tree, by the row of a node's first line.
-
-    It is counted by the bank's own utility if none is given.
-    """
-    return shown_to(bank.snapshots, tree).credit(utility or utility_of(bank))
 
 
 def utility_of(bank: Bank) -> Utility:

@@ -194,7 +194,7 @@ def answer_to(stated: Outcome, known: Outcome, *, learnt: bool, together: bool =
     that contradict each other are an error, and so are two verdicts of persons that came
     `together`: neither is the later one. An episode that was learnt keeps its outcome.
     """
-    mine, others = _weight(stated), _weight(known)
+    mine, others = (_WEIGHTS[each.source] if each.known else 0 for each in (stated, known))
     differs = stated.success != known.success
     if mine < others or (mine == others and not differs):
         return "duplicate"
@@ -203,10 +203,6 @@ def answer_to(stated: Outcome, known: Outcome, *, learnt: bool, together: bool =
     if mine > others or (stated.source == "user" and not together):
         return "updated"
     return "duplicate" if stated.source == "judge" else "contradiction"
-
-
-def _weight(outcome: Outcome) -> int:
-    return _WEIGHTS[outcome.source] if outcome.known else 0
 
 
 # An overturned verdict, and learning again
@@ -229,18 +225,8 @@ class Overturned:
     @property
     def text(self) -> str:
         """The effect as one sentence for a person."""
-        nodes, one = counted(len(self.nodes), "node"), len(self.episodes) == 1
-        waits = (
-            f"{counted(len(self.episodes), 'learnt episode')} {'waits' if one else 'wait'} again"
-        )
-        return (
-            f"{waits}; {nodes} marked as {self.label} until {'it is' if one else 'they are'} learnt"
-        )
-
-
-def label_of(*, success: bool) -> Label:
-    """Return the label of what is learnt from an episode that ended so."""
-    return "success" if success else "failure"
+        wait = counted(len(self.episodes), "learnt episode waits", "learnt episodes wait")
+        return f"{wait} again; until then {counted(len(self.nodes), 'node')} marked as {self.label}"
 
 
 def overturned(
@@ -259,7 +245,7 @@ def overturned(
             or (old.outcome.known and bank.episodes.state(old.id) == EpisodeState.LEARNT)
         )
     }
-    label = label_of(success=True in changed.values())
+    label: Label = "success" if True in changed.values() else "failure"
     nodes = [
         (tree.name, tree.node_at(row))
         for tree in bank.trees.values()
@@ -283,7 +269,7 @@ def mark(
         batch.revise_node(name, structs.replace(node, label=found.label))
     for each in found.episodes:
         batch.set_state(each, EpisodeState.WAITING)
-    before = {LEARNT_AS: label_of(success=found.label == "failure")}
+    before = {LEARNT_AS: "success" if found.label == "failure" else "failure"}
     return [
         each.with_facts(metadata={**before, **each.metadata}) if each.id in found.episodes else each
         for each in episodes

@@ -31,6 +31,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import pack
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError
+from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.skills.layout import Names, inert, section, title_of
@@ -182,11 +183,8 @@ class _Subtree(NamedTuple):
 
 
 def _subtrees(tree: Tree, display: Display) -> Iterator[_Subtree]:
-    for root in tree.child_rows(None):
-        rows = [int(root)]
-        for row in rows:  # grows while it is walked
-            rows.extend(map(int, tree.child_rows(row)))
-        yield _Subtree(tree, display, [tree.node_at(row) for row in rows])
+    for root in tree.roots():
+        yield _Subtree(tree, display, editing.subtree(tree, root.id))
 
 
 class _SkillWriter:
@@ -203,12 +201,12 @@ class _SkillWriter:
         names, pages = Names(KNOWLEDGE, _REFERENCES), Names()
         # Knowledge first: all skills link to it.
         for name in sorted(displays, key=lambda each: bool(displays[each].instruction)):
-            for subtree in _subtrees(self._bank.tree(name), displays[name]):
+            for each in _subtrees(self._bank.tree(name), displays[name]):
                 if displays[name].instruction:
-                    self._write_skill(names.name(subtree.root), subtree)
+                    self._write_skill(names.name(each.root), each)
                 else:
-                    path = f"{KNOWLEDGE}/{pages.name(subtree.root)}.md"
-                    self._write_page(path, subtree, subtree.nodes)
+                    path = f"{KNOWLEDGE}/{pages.name(each.root)}.md"
+                    self._write_page(path, each, each.nodes)
                     self._knowledge.append(f"../{path}")
         return self._texts
 
