@@ -259,9 +259,12 @@ def count_learnt(
 ) -> None:
     """Count for nodes, as (collection, node), that an episode was learnt: of each count once."""
     trees, snapshot = collection_names(snapshots), snapshots[ORIGINS.name]
+    rows = np.flatnonzero(snapshot.index[ORIGINS.third] == episode.encode())
+    its = snapshot.index[rows][["tree", "node"]].tolist()
+    known = {(trees[at], node.decode()): row for (at, node), row in zip(its, rows, strict=True)}
     new = []
     for (tree, node), values in counts.items():
-        row = snapshot.first_row(_line_id(tree, node, episode))
+        row = known.get((tree, node))
         before = [0, 0, 0] if row is None else snapshot.counters[row].tolist()
         after = [*map(max, before, values)]
         hits, recalls, successes = (one - other for one, other in zip(after, before, strict=True))

@@ -43,8 +43,8 @@ def node(
 def learn_one(bank: Bank, number: int, *, shown: bool = False) -> None:
     """One commit as an episode makes it: a node in each tree, counts, the episode's state.
 
-    If it was `shown` the nodes that its own hang from, these get credit. The first two count as in
-    banks of earlier versions: for the bank, and not under their ids.
+    If it was `shown` the nodes that its own hang from, these get credit, and it counts under its
+    id. Else, and for the first two, counts are the bank's, as in banks of earlier versions.
     """
     nodes: list[tuple[str, str, int]] = []
     with bank.writing() as batch:
@@ -55,7 +55,7 @@ def learn_one(bank: Bank, number: int, *, shown: bool = False) -> None:
             new = node(str(number), parent, "failure" if number % 4 == 0 else "success", tree)
             batch.add_node(tree, new, vector(number))
             if parent is not None:
-                if number < 2:
+                if number < 2 or not shown:
                     batch.count(tree, parent.id, hits=1, recalls=1, successes=number % 2)
                 else:
                     counts = {(tree, parent.id): (1, 1, number % 2)}

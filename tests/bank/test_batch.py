@@ -37,12 +37,12 @@ def counted(bank: Bank, values: tuple[int, int, int]) -> str:
 
 @pytest.mark.parametrize("more", [1, FULL, 2 * FULL])
 def test_a_full_counter_stays_full(bank: Bank, more: int) -> None:
-    node_id = counted(bank, (FULL, FULL - 1, 9))
+    node_id = counted(bank, (FULL, FULL - 1, 0))
     with bank.writing() as batch:
         assert batch.count("task", node_id, hits=more, recalls=more) == FULL
         batch.log("learn")
     for handle in (bank, Bank.open(bank.path)):
-        assert handle.tree("task").counts(node_id) == Counts(FULL, FULL, 9)
+        assert handle.tree("task").counts(node_id) == Counts(FULL, FULL, 0)
         assert verify(handle) == []
     learn_one(bank, 4)
     assert verify(Bank.open(bank.path)) == []
