@@ -230,7 +230,8 @@ def learn_stored(
             if bank.commit.sequence != planned_on:
                 continue
             _apply(batch, plan.changes)
-            count_learnt(batch, bank.snapshots, trajectory.id, _counts(plan.changes))
+            if counts := _counts(plan.changes):
+                count_learnt(batch, bank.snapshots, trajectory.id, counts)
             kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
             kept = weighed(with_facts_of(kept, known)) if known else kept
             if plan.episode or known is None or _says_more(kept, known):

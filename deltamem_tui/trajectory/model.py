@@ -18,7 +18,7 @@ from functools import cached_property, partial
 from typing import Any, ClassVar, Literal, get_args
 
 import orjson
-from msgspec import Struct, field
+from msgspec import Struct, field, to_builtins
 from msgspec.structs import replace
 
 from deltamem_tui.trajectory.receipt import Receipts
@@ -191,6 +191,11 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
     def id(self) -> str:
         """16 hexadecimal digits: a digest of task, environment and steps."""
         return hashlib.sha256(self.identity).hexdigest()[:16]
+
+    def record(self) -> dict[str, object]:
+        """Return the episode and its id as JSON holds them."""
+        found = {"id": self.id, **to_builtins(self)}
+        return found | {"steps": [*found["steps"]]}
 
     @cached_property
     def text(self) -> str:

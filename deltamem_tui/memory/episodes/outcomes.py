@@ -103,8 +103,6 @@ def give_outcomes(bank: Bank, ids: Sequence[str], *, success: bool | None) -> li
         BankCorruptError: What the bank has under an id is not that episode.
         BankFrozenError: The bank is frozen.
     """
-    from deltamem_tui.trajectory.readers.native import to_record  # all readers come with it
-
     bank.require_writable()
     with bank.writing() as batch:
         known = [known_episode(bank, each) for each in ids]
@@ -113,7 +111,7 @@ def give_outcomes(bank: Bank, ids: Sequence[str], *, success: bool | None) -> li
         judged = mark(batch, found, judged)
         changed = [new for old, new in zip(known, judged, strict=True) if new != old]
         for each in changed:
-            batch.put_episode(to_record(each))
+            batch.put_episode(each.record())
         put_uses(batch, bank, changed)
         if not changed:
             return judged
@@ -278,13 +276,11 @@ def mark(
 
 def forget_lessons(bank: Bank, episode_id: str) -> None:
     """Delete what an episode taught before it is learnt again, in a commit of its own."""
-    from deltamem_tui.trajectory.readers.native import to_record  # all readers come with it
-
     with bank.writing() as batch:
         known = episode(bank, episode_id)
         if known is None or LEARNT_AS not in known.metadata:
             return
-        batch.put_episode(to_record(unmarked(known)))
+        batch.put_episode(unmarked(known).record())
         stay = withdraw(bank, batch, [episode_id], edited=True)
         batch.log("relearn", {"trajectory": episode_id, "stay": stay})
 

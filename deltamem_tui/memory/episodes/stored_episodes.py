@@ -46,9 +46,7 @@ def put_episode(batch: Batch, bank: Bank, episode: Trajectory) -> None:
 
     Within one batch, each episode once.
     """
-    from deltamem_tui.trajectory.readers.native import to_record  # all readers come with it
-
-    batch.put_episode(to_record(episode))
+    batch.put_episode(episode.record())
     if episode.receipts:
         put_uses(batch, bank, [episode])
 

@@ -52,8 +52,7 @@ def to_line(trajectory: Trajectory) -> bytes:
 
 def to_record(trajectory: Trajectory) -> dict[str, object]:
     """Return the same as a JSON object."""
-    record = {"id": trajectory.id, **msgspec.to_builtins(trajectory)}
-    return record | {"steps": [*record["steps"]]}
+    return trajectory.record()
 
 
 def from_record(record: object) -> Trajectory:
