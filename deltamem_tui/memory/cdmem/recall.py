@@ -32,6 +32,7 @@ from deltamem_tui.memory.cdmem.definition import (
     INSIGHT,
     INSIGHTS,
     KIND,
+    METHOD,
     TASK_INSIGHTS,
     TASKS,
     ContextNumbers,
@@ -40,7 +41,6 @@ from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.findings import effective_steps, moves_of
 from deltamem_tui.memory.kinds import OTHER, task_kind
-from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import (
     CollectionRecall,
@@ -103,9 +103,7 @@ def filed(
     origin: Origin = _NO_EPISODE,
 ) -> Node:
     """Return a new node. A kind or a place is of no episode: its id is the same in every bank."""
-    fields = COLLECTIONS[collection].fields
-    payload = cleaned(texts, fields, DISPLAY[collection].optional)
-    return born(collection, parent, label, payload, origin)
+    return born(collection, parent, label, METHOD.cleaned(collection, texts), origin)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,7 @@ from deltamem_tui.memory.cdmem.definition import (
     FAILURE,
     FUNCTIONS,
     INSIGHTS,
+    METHOD,
     MISTAKES,
     MOST_INSIGHTS,
     PLANS,
@@ -49,7 +50,6 @@ from deltamem_tui.memory.cdmem.recall import (
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
 from deltamem_tui.memory.kinds import OTHER, resolve_kinds
-from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import (
     Change,
     CollectionResult,
@@ -222,7 +222,7 @@ class _Update:
             writer,
             purpose,
             nodes,
-            lambda each: cleaned({"text": each["insight"]}, COLLECTIONS[name].fields),
+            lambda each: METHOD.cleaned(name, {"text": each["insight"]}),
             ("induce", name),
             inputs,
         )

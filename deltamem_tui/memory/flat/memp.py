@@ -100,13 +100,11 @@ def _by_key(bank: Bank, question: TaskQuestion, embedder: Embedder) -> Collectio
         facts = task_facts(bank.manifest.domain, question.task)
         found = _by_facts(tree, facts, question.vector, embedder, most)
     else:
-        found = nearest(bank, PROCEDURES, question, most, _facts_of, "query")
+        found = nearest(
+            bank, PROCEDURES, question, most, lambda tree: tree.depth > RECORD_DEPTH, "query"
+        )
     chains = tuple((each.node,) for each in found[: numbers.k] if each.score >= least)
     return CollectionRecall(PROCEDURES, question.task, least, tuple(found), chains, rule)
-
-
-def _facts_of(tree: Tree) -> NDArray[np.bool_]:
-    return tree.depth > RECORD_DEPTH
 
 
 def _by_chance(tree: Tree, task: str, most: int) -> list[Candidate]:
