@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
@@ -25,16 +25,7 @@ from deltamem_tui.trajectory.model import Trajectory, scene_of
 OTHER = "other"
 """The kind of what is not understood."""
 
-KindSource = Literal["log", "rules", "model", "unknown"]
 _WIDTH = 600  # the receptacles of a large house
-
-
-@dataclass(frozen=True, slots=True)
-class KindOf:
-    """A kind, and where it comes from: the log, the rules, a model; `unknown` if it is `other`."""
-
-    name: str = OTHER
-    source: KindSource = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +37,8 @@ class EpisodeKinds:
         calls: What a model was asked for it.
     """
 
-    task: KindOf
-    env: KindOf
+    task: str
+    env: str
     episode: Trajectory
     calls: tuple[Call, ...] = ()
 
@@ -58,19 +49,14 @@ def task_kind(domain: str, task: str) -> str:
     return goal.trigger if goal.understood else ""
 
 
-def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> KindOf | None:
-    """Return the kind that an episode's record has; None if it has none."""
-    kind = one_line(episode.metadata.get(f"{name}_kind", ""), _WIDTH).strip()
-    if not kind:
-        return None
-    source = episode.metadata.get(f"{name}_kind_source", "log")
-    known = source in get_args(KindSource)
-    return KindOf(kind, cast("KindSource", source) if known else "log")
+def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> str:
+    """Return the kind that an episode's record has; empty if it has none."""
+    return one_line(episode.metadata.get(f"{name}_kind", ""), _WIDTH).strip()
 
 
-def with_task_kind(episode: Trajectory, kind: KindOf) -> Trajectory:
-    """Return the same episode, with the same id, and the kind of its task."""
-    facts = {"task_kind": kind.name, "task_kind_source": kind.source}
+def with_task_kind(episode: Trajectory, kind: str) -> Trajectory:
+    """Return the same episode, with the same id, and the kind that a model gave its task."""
+    facts = {"task_kind": kind, "task_kind_source": "unknown" if kind == OTHER else "model"}
     return episode.with_facts(metadata={**episode.metadata, **facts})
 
 
@@ -85,31 +71,25 @@ def resolve_kinds(
     `known` returns the kinds of task that a model may choose from, the usual ones first.
     """
     domain, scene = episode.domain or bank.manifest.domain, scene_of(episode)
-    env = _by_rules(domain_for(domain).env_kind(scene)) or stated_kind(episode, "env") or KindOf()
-    task = _by_rules(task_kind(domain, episode.task)) or stated_kind(episode, "task")
-    if task is not None:
+    env = domain_for(domain).env_kind(scene) or stated_kind(episode, "env") or OTHER
+    task = task_kind(domain, episode.task) or stated_kind(episode, "task")
+    if task:
         return EpisodeKinds(task, env, episode)
     task, calls = _by_model(episode, writer, known())
     return EpisodeKinds(task, env, with_task_kind(episode, task) if calls else episode, calls)
 
 
-def _by_rules(name: str) -> KindOf | None:
-    return KindOf(name, "rules") if name else None
-
-
 def _by_model(
     episode: Trajectory, writer: Writer, known: Sequence[str]
-) -> tuple[KindOf, tuple[Call, ...]]:
+) -> tuple[str, tuple[Call, ...]]:
     """Return a model's choice; `other` if the writer is none, or says nothing that can be used."""
     listed = "\n".join(one_line(each) for each in known) or "(none yet)"
     try:
         answer = writer.write(KIND, episode, (), {"kinds": listed})
     except FailedCallError as error:
-        return KindOf(), (error.call,)
+        return OTHER, (error.call,)
     except ExtractionError:
-        return KindOf(), ()
+        return OTHER, ()
     name = one_line((answer.payload or {}).get("kind", "")).strip()
     same = {each.casefold(): each for each in (OTHER, *known)}
-    name = same.get(name.casefold(), name) or OTHER
-    kind = KindOf() if name == OTHER else KindOf(name, "model")
-    return kind, answer.calls("classify", "")
+    return same.get(name.casefold(), name) or OTHER, answer.calls("classify", "")

@@ -105,10 +105,8 @@ class BankLift:
 
 def kind_of(bank: Bank, episode: Trajectory) -> str:
     """Return the kind of an episode's task, as its record or the rules of its domain have it."""
-    stated = stated_kind(episode, "task")
-    if stated is not None:
-        return stated.name
-    return task_kind(episode.domain or bank.manifest.domain, episode.task) or OTHER
+    domain = episode.domain or bank.manifest.domain
+    return stated_kind(episode, "task") or task_kind(domain, episode.task) or OTHER
 
 
 def bank_lift(bank: Bank) -> BankLift:

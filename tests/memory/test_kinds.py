@@ -13,7 +13,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.kinds import KindOf, resolve_kinds, task_kind
+from deltamem_tui.memory.kinds import OTHER, resolve_kinds, task_kind
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -65,22 +65,22 @@ def test_rules_know_kinds_of_their_worlds() -> None:
 
 def test_the_rules_count_then_what_the_record_states_then_a_model(bank: Bank) -> None:
     kinds = resolve_kinds(bank, EPISODE, RulesExtractor())
-    assert (kinds.task.source, kinds.env) == (
-        "rules",
-        KindOf("cabinet, fridge, sinkbasin", "rules"),
+    assert (kinds.task, kinds.env) == (
+        task_kind("alfworld", EPISODE.task),
+        "cabinet, fridge, sinkbasin",
     )
     facts = {"task_kind": "rinse", "env_kind": "bath", "task_type": "pick_clean"}
     assert resolve_kinds(bank, EPISODE.with_facts(metadata=facts), Chooser("no")).task == kinds.task
     stating = resolve_kinds(bank, STRANGE.with_facts(metadata=facts), Chooser("no"))
-    assert (stating.task, stating.env) == (KindOf("rinse", "log"), KindOf("bath", "log"))
+    assert (stating.task, stating.env) == ("rinse", "bath")
     for answer, kind in (
-        ("BOOK a flight", KindOf("book a flight", "model")),
-        ("a new one", KindOf("a new one", "model")),
-        ("other", KindOf()),
-        (None, KindOf()),
+        ("BOOK a flight", "book a flight"),
+        ("a new one", "a new one"),
+        ("other", OTHER),
+        (None, OTHER),
     ):
         chooser = Chooser(answer)
         found = resolve_kinds(bank, STRANGE, chooser, lambda: ["book a flight", "rinse"])
         assert (found.task, len(found.calls)) == (kind, answer is not None)
         assert chooser.given == {"kinds": "book a flight\nrinse"}
-    assert resolve_kinds(bank, STRANGE, RulesExtractor()).task == KindOf()
+    assert resolve_kinds(bank, STRANGE, RulesExtractor()).task == OTHER

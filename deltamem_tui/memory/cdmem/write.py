@@ -83,10 +83,10 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     """Plan an episode's short-term memory, its environment, and the insights it makes due."""
     kinds = resolve_kinds(bank, episode, writer, partial(_known_kinds, bank))
     episode, domain = kinds.episode, episode.domain or bank.manifest.domain
-    stated = "" if kinds.env.name == OTHER else kinds.env.name
+    stated = "" if kinds.env == OTHER else kinds.env
     env = env_of(domain, clean(scene_of(episode))) or stated
-    env_kind = kinds.env.name if env else ""
-    place = Surroundings(clean(episode.task).strip(), kinds.task.name, env, env_kind)
+    env_kind = kinds.env if env else ""
+    place = Surroundings(clean(episode.task).strip(), kinds.task, env, env_kind)
     index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers)
     success = bool(episode.outcome.success)
     found = answers(index, place, numbers).values()

@@ -113,7 +113,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     kinds = resolve_kinds(
         bank, episode, writer, lambda: list({each.payload["group"]: "" for each in trees[0]})
     )
-    kind, task = clean(kinds.task.name), clean(episode.task).strip()
+    kind, task = clean(kinds.task), clean(episode.task).strip()
     workflows, solved = (_of_kind(tree, kind, embedder) for tree in trees)
     way = "\n".join(numbered(shortcut(skimmed(episode)).plan))
     success = bool(episode.outcome.success)
