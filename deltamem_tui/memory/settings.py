@@ -237,17 +237,12 @@ def _told(kind: type[Struct], record: Mapping[str, Any], source: str) -> Configu
     for name in sorted(set(record) - set(known)):
         return ConfigurationError(f"unknown parameter {one_line(name, 40)!r}", source=source)
     for name, field in known.items():
-        if name not in record:
-            if field.required:
-                return ConfigurationError(f"the parameter {name!r} is missing", source=source)
-            continue
-        value = record[name]
-        if _is_group(field.type):
-            wanted = "settings"
-            if isinstance(value, Mapping) and (found := _told(field.type, value, name)):
-                return found
-        else:
-            wanted = description(field)
+        if field.required and name not in record:
+            return ConfigurationError(f"the parameter {name!r} is missing", source=source)
+        value, is_group = record.get(name, field.default), _is_group(field.type)
+        if is_group and isinstance(value, Mapping) and (found := _told(field.type, value, name)):
+            return found
+        wanted = "settings" if is_group else description(field)
         try:
             converted(value, field.type)
         except msgspec.ValidationError:
@@ -265,13 +260,11 @@ def description(field: msgspec.structs.FieldInfo) -> str:
         text = "true or false"
     else:
         of_type, *metas = get_args(kind) or (kind,)
-        ends = [(word, getattr(each, name)) for each in metas for word, name in _ENDS.items()]
-        words = [f"{word} {end}" for word, end in ends if end is not None]
-        text = " ".join(["a whole number" if of_type is int else "a number", *words])
+        text = "a whole number" if of_type is int else "a number"
+        for each in metas:
+            text += "" if each.ge is None else f" from {each.ge}"
+            text += "" if each.le is None else f" to {each.le}"
     return f"{text}, or none" if optional else text
-
-
-_ENDS = {"from": "ge", "to": "le"}
 
 
 def _annotated(field: msgspec.structs.FieldInfo) -> tuple[Any, tuple[str, ...], bool]:
