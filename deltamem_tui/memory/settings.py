@@ -46,7 +46,7 @@ FromOne = Annotated[int, Meta(ge=1)]
 
 
 class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
-    """Some numbers that belong together. A field's `Meta` has its range.
+    """Some numbers that belong together. A field's `Meta` has its range, or its description.
 
     Attributes:
         fixes: Per number, the field that says whether it was assigned.
@@ -252,7 +252,7 @@ def _told(kind: type[Struct], record: Mapping[str, Any], source: str) -> Configu
 
 
 def description(field: msgspec.structs.FieldInfo) -> str:
-    """Return what a number can be, from its annotation."""
+    """Return what a number can be, from its annotation, which may say it in words of its own."""
     kind, choices, optional = _annotated(field)
     if choices:
         text = f"{', '.join(choices[:-1])} or {choices[-1]}"
@@ -262,6 +262,8 @@ def description(field: msgspec.structs.FieldInfo) -> str:
         of_type, *metas = get_args(kind) or (kind,)
         text = "a whole number" if of_type is int else "a number"
         for each in metas:
+            if each.description:
+                return str(each.description)
             text += "" if each.ge is None else f" from {each.ge}"
             text += "" if each.le is None else f" to {each.le}"
     return f"{text}, or none" if optional else text
