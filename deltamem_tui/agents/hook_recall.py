@@ -79,10 +79,11 @@ def failures_for(
     return _with(session, bank, shown if text else [], text, session.task, ""), text
 
 
-def digest_for(session: SessionFile, tokens: int) -> tuple[SessionFile, str]:
-    """Return what any task of a bank needs, for the start of a session."""
+def digest_for(session: SessionFile, folder: str, tokens: int) -> tuple[SessionFile, str]:
+    """Return what any task in a folder needs, for the start of a session."""
     bank = _opened(session.bank)
-    text = digest(bank, min(tokens, DIGEST_TOKENS), paths.prompt_folders())
+    room, project = min(tokens, DIGEST_TOKENS), Path(folder).name
+    text = digest(bank, room, paths.prompt_folders(), project)
     return replace(session, texts=(*session.texts, text)) if text else session, text
 
 

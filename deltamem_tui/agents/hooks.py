@@ -368,7 +368,7 @@ def recalled(
             call, error = given.failure
             session, text = failures_for(session, call, error, CHARACTERS, tokens)
         elif event == START:
-            session, text = digest_for(session, tokens)
+            session, text = digest_for(session, given.folder, tokens)
         else:
             session, text = prompt_context(session, given.prompt, given.folder, CHARACTERS, tokens)
         state.keep(session)

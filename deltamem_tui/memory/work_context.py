@@ -102,10 +102,12 @@ def recall_tasks(
     embedder: Embedder,
     room: int,
     count: int,
+    project: str,
 ) -> tuple[CollectionRecall, list[str]]:
     """Return what the nodes of a tree say together of a task, and that in lines.
 
-    `penalty` is taken off the similarity of failures, and `room` is in characters.
+    `penalty` is taken off the similarity of failures, `room` is in characters, and `project` is
+    the name of the folder that is worked in, if that is known.
     """
     import numpy as np
 
@@ -119,7 +121,7 @@ def recall_tasks(
     known = _once(dict(_lessons_at(tree, pool)))
     rows = np.array(list(known), dtype=np.intp)
     similarities = (tree.embeddings[rows] @ vector).astype(np.float64).tolist()
-    told = advice.advice(Experience(asked, list(known.values()), similarities), room)
+    told = advice.advice(Experience(asked, list(known.values()), similarities, project), room)
     recalled = []
     for at in told.quoted:
         node, similarity = tree.node_at(int(rows[at])), round(similarities[at], DECIMALS)
@@ -164,15 +166,22 @@ def _once(lessons: Mapping[int, Lesson]) -> dict[int, Lesson]:
     return {row: lessons[row] for row in kept.values()}
 
 
-def digest(bank: Bank, tokens: int, folders: Sequence[Path] | None = None) -> str:
-    """Return what any task of a bank needs, as a text for an agent; empty if that is not known."""
+def digest(
+    bank: Bank, tokens: int, folders: Sequence[Path] | None = None, project: str = ""
+) -> str:
+    """Return what any task of a project needs, as a text for an agent; empty if it is unknown."""
     room = room_for_lines(bank, tokens, folders)
-    return composed(bank, digest_lines(bank, room // advice.CHARS), (), room, folders)
+    lines = digest_lines(bank, room // advice.CHARS, project)
+    return composed(bank, lines, (), room, folders)
 
 
-def digest_lines(bank: Bank, tokens: int) -> list[str]:
-    """Return what any task of a bank needs, a line each; none if that is not known."""
+def digest_lines(bank: Bank, tokens: int, project: str = "") -> list[str]:
+    """Return what any task of a project needs, a line each; none if that is not known.
+
+    A bank that knows nothing of the project, or is asked about none, speaks of all.
+    """
     lessons = _youngest(bank)
+    lessons = [each for each in lessons if WorkFact("in", project) in each.facts] or lessons
     known = Experience("", lessons, [0.0] * len(lessons))
     return advice.digest(known, tokens * advice.CHARS)
 

@@ -67,6 +67,7 @@ from deltamem_tui.memory.vectors.search import (
     scan_of,
     weighting_of,
 )
+from deltamem_tui.memory.work.paths import project_of
 from deltamem_tui.memory.work.texts import is_signed, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.memory.writers.failure_markers import FAILED
@@ -233,7 +234,14 @@ def _recall_work(
     if texts["task"]:
         tree, penalty = bank.tree("task"), settings.task.failure_penalty
         task, lines = recall_tasks(
-            tree, texts["task"], weighting, penalty, embedder, room, query.count
+            tree,
+            texts["task"],
+            weighting,
+            penalty,
+            embedder,
+            room,
+            query.count,
+            project_of(query.environment),
         )
     if texts["env"]:
         question = question_to("env", texts["env"], settings.env, embedder, GENERAL)

@@ -22,6 +22,7 @@ _LEXICAL = 0.4  # the share of the words in a nearness; the rest is the embeddin
 _WIDTH = 0.05  # a nearness so much lower weighs a third
 _FLOOR = 0.25  # the nearness from which the near ones outweigh the base
 _BASE_WIDTH = 0.14  # the same for the base: of a bank with several kinds of work its own counts
+_ELSEWHERE = 0.1  # what an episode of another project counts
 _KAPPA = 2.0  # episodes of evidence that the base is worth
 
 
@@ -64,11 +65,19 @@ class Counted:
 
 @dataclass
 class Experience:
-    """Lessons with their weights for one task."""
+    """Lessons with their weights for one task.
+
+    Attributes:
+        task: The task.
+        lessons: What speaks.
+        similarities: The cosine of each lesson's task with this one.
+        project: Where the task is; what was learnt elsewhere counts less, if any was learnt here.
+    """
 
     task: str
     lessons: Sequence[Lesson]
     similarities: Sequence[float]
+    project: str = ""
 
     def __post_init__(self) -> None:
         texts = [
@@ -84,11 +93,18 @@ class Experience:
         self.top = top
         # An episode at the top speaks with weight `strength`, one `width` below with a third of it.
         self.strength = exp((min(top, 0.9) - _FLOOR) / 0.08)
+        shares = self._shares()
         self.weights = [
-            self.strength * exp((near - top) / _WIDTH) * (1.0 if each.solved else FAILED_SHARE)
-            for near, each in zip(self.nearness, self.lessons, strict=True)
+            share
+            * self.strength
+            * exp((near - top) / _WIDTH)
+            * (1.0 if each.solved else FAILED_SHARE)
+            for share, near, each in zip(shares, self.nearness, self.lessons, strict=True)
         ]
-        self.base = [exp((near - top) / _BASE_WIDTH) for near in self.nearness]
+        self.base = [
+            share * exp((near - top) / _BASE_WIDTH)
+            for share, near in zip(shares, self.nearness, strict=True)
+        ]
         names = _one_name_each(
             Counter(f.value for each in self.lessons for f in each.facts if f.kind in _FILES)
         )
@@ -99,6 +115,13 @@ class Experience:
             }
             for each in self.lessons
         ]
+
+    def _shares(self) -> list[float]:
+        """Return what each lesson counts by its project."""
+        homes = [{f.value for f in each.facts if f.kind == "in"} for each in self.lessons]
+        if not any(self.project in home for home in homes):
+            return [1.0] * len(homes)
+        return [1.0 if not home or self.project in home else _ELSEWHERE for home in homes]
 
     def order(self) -> list[int]:
         """Return the lessons, the nearest first."""

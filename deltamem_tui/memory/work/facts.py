@@ -21,7 +21,7 @@ from deltamem_tui.memory.work.acts import (
     way_of,
     words_of,
 )
-from deltamem_tui.memory.work.paths import Folder, paths_in
+from deltamem_tui.memory.work.paths import Folder, paths_in, project_of
 from deltamem_tui.memory.work.texts import (
     KINDS,
     WorkFact,
@@ -110,6 +110,7 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     yield from _fixes(acts, folder, solved=solved)
     yield from _outcome(acts, folder, solved=solved)
     yield from _asked(episode)
+    yield WorkFact("in", project_of(episode.environment))
 
 
 _ENDS = {"submit", "think", "finish", "answer", "final_answer"}

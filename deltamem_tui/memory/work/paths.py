@@ -17,6 +17,7 @@ _PASSING = re.compile(
 )
 _FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)\W{1,3}((?:/|~)[^\s\"'<>]+)")
 _LENGTH = 120
+_SCENE = 4000  # characters of a scene that may name its folder
 
 
 def paths_in(text: str, most: int = 100_000) -> list[str]:
@@ -43,6 +44,12 @@ def is_file(path: str) -> bool:
     return "/" in path or name.count(".") < 3
 
 
+def project_of(scene: str) -> str:
+    """Return the name of the folder that a scene calls its working folder; empty without one."""
+    folder = _FOLDER.search(scene[:_SCENE])
+    return folder.group(1).rstrip("/.").rpartition("/")[2] if folder else ""
+
+
 class Folder:
     """The folder that an episode was worked in; it makes paths relative.
 
@@ -51,7 +58,7 @@ class Folder:
     """
 
     def __init__(self, episode: Trajectory) -> None:
-        roots = Counter(root.rstrip("/.") for root in _FOLDER.findall(episode.environment[:4000]))
+        roots = Counter(root.rstrip("/.") for root in _FOLDER.findall(episode.environment[:_SCENE]))
         whole: set[str] = set()
         relative: set[str] = set()
         for step in episode.steps:

@@ -21,7 +21,7 @@ class WorkFact(NamedTuple):
 
     Attributes:
         kind: `edit`, `new`, `read`, `check`, `run`, `tool`, `table`, `clause`, `fix`, `error`,
-            `did` or `ask`.
+            `did`, `ask` or `in`, the project.
         value: What was edited, run, asked.
     """
 
@@ -38,7 +38,13 @@ _LISTED = {
     "clause": "Clauses",
 }
 _JOINED = {"check": "Checked with", "run": "Ran"}
-_SINGLE = {"did": "Did", "fix": "Went wrong", "error": "Stayed wrong", "ask": "Asked also"}
+_SINGLE = {
+    "did": "Did",
+    "fix": "Went wrong",
+    "error": "Stayed wrong",
+    "ask": "Asked also",
+    "in": "In",
+}
 _LABELS = {**_SINGLE, **_LISTED, **_JOINED}
 _KIND_OF = {label: kind for kind, label in _LABELS.items()}
 KINDS = tuple(_LABELS)

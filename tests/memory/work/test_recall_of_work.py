@@ -15,7 +15,7 @@ from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.transfer.merging import merge
 from deltamem_tui.memory.work.facts import facts_of
 from deltamem_tui.memory.work.texts import as_text, from_text
-from deltamem_tui.memory.work_context import mended
+from deltamem_tui.memory.work_context import digest, mended
 
 Steps = Sequence[tuple[str, str]]
 
@@ -461,3 +461,19 @@ def test_of_two_kinds_of_work_the_one_asked_about_answers(
     assert "Check with: go test ./..." in asked_of_code
     assert "src/" in asked_of_code
     assert "reservation" not in asked_of_code
+
+
+def test_a_project_is_told_of_itself(tmp_path: Path) -> None:
+    def session(project: str, check: str, part: str) -> Trajectory:
+        steps = [(f'edit(path="src/{part}.txt", old="a", new="b")', "ok"), (check, "ok")]
+        return episode(f"Fix the {part}", steps, environment=f"Working directory: /x/{project}")
+
+    parts = ("menu", "footer", "search")
+    shop = [session("shop", "npm test", part) for part in parts]
+    bank = bank_of(tmp_path, [*shop, *(session("bank", "cargo test", part) for part in parts)])
+    told = recall(bank, "Fix the header", "Working directory: /x/shop").context
+    assert "npm test" in told
+    assert "cargo test" not in told
+    assert "cargo test" in recall(bank, "Fix the header", "Working directory: /y/bank").context
+    assert "cargo" not in digest(bank, 200, project="shop")
+    assert "cargo" in digest(bank, 200)
