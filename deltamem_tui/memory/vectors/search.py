@@ -65,11 +65,6 @@ def scan_of(tree: Tree, weighting: Weighting) -> Scan:
     return scan
 
 
-def any_scan_of(tree: Tree) -> Scan:
-    """Return a scan of a collection for `Scan.alike`, to which no weighting matters."""
-    return _scans.get(tree) or scan_of(tree, "none")
-
-
 _scans_by_use: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
 
 
@@ -114,7 +109,8 @@ def nodes_with_key(tree: Tree, text: str, vector: NDArray[np.float32]) -> list[N
     same vector are read.
     """
     key = tree.snapshot.table.collection.key
-    rows = any_scan_of(tree).alike(vector[None], SAME_TEXT)
+    scan = _scans.get(tree) or scan_of(tree, "none")  # no weighting matters to what is alike
+    rows = scan.alike(vector[None], SAME_TEXT)
     rows = rows[tree.birth[rows].argsort(kind="stable")]
     nodes = (tree.node_at(int(row)) for row in rows)
     return [node for node in nodes if node.payload[key] == text]
