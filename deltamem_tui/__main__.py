@@ -10,15 +10,13 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 if TYPE_CHECKING:
     from deltamem_tui.cli.invocation import SharedOptions
 
 
-@dataclass(frozen=True, slots=True)
-class BrowserRequest:
+class BrowserRequest(NamedTuple):
     """A call that opens the browser.
 
     Attributes:
@@ -52,9 +50,7 @@ def main() -> NoReturn:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     arguments = sys.argv[1:]
     if arguments[:1] == ["hook"]:  # every prompt of an agent waits for it: nothing else is loaded
-        from deltamem_tui.agents.hooks import run
-
-        os._exit(run(arguments[1:]))
+        os._exit(_hook(arguments[1:]))
     request = browser_request(arguments)
     if request and _has_screen():
         code = _browse(request)
@@ -70,6 +66,19 @@ def main() -> NoReturn:
         sys.stderr.flush()
         os._exit(code)
     sys.exit(code)
+
+
+def _hook(arguments: list[str]) -> int:
+    from deltamem_tui.agents.asking import quick_answer
+
+    answer, told = quick_answer(arguments)
+    if answer is None:
+        from deltamem_tui.agents.hooks import run
+
+        return run(arguments, told)
+    sys.stdout.write(answer)
+    sys.stdout.flush()
+    return 0
 
 
 def _goes_on() -> bool:

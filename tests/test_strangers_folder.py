@@ -56,8 +56,7 @@ def test_recall_takes_nothing_from_it() -> None:
 def test_a_server_takes_nothing_from_it(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places: list[Path] = []
 
-    def serve(banks: ServedBanks, folders: tuple[Path, ...], *, writable: bool) -> None:
-        assert not writable
+    def serve(banks: ServedBanks, folders: tuple[Path, ...]) -> None:
         places.extend([*folders, *banks.places().values()])
 
     monkeypatch.setattr(mcp, "serve", serve)

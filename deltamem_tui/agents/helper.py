@@ -1,14 +1,10 @@
 """The helper: one process that keeps banks and their model loaded between an agent's hooks.
 
-A hook is a process of its own that spends most of its time on loading. So the first one of a
-session starts the helper, and the others ask it, through a socket in the user's state folder that
-only the user may write to. The helper ends when it was not asked for some minutes. Where there is
-none yet, or none can be, a hook answers for itself.
+It ends when it was not asked for some minutes. Who asks, and how: `asking.py`.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import socket
@@ -16,46 +12,21 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
-from typing import Any
 
 from deltamem_tui import paths
+from deltamem_tui.agents import asking
 
-OFF = paths.HELPER_VARIABLE
-"""The variable of the environment that keeps hooks from starting one."""
 IDLE_SECONDS = 600.0
-_ANSWER_SECONDS = 4.0  # agents wait for five
-_LONGEST_PATH = 100  # of a socket
 _LONGEST = 16 * 1024 * 1024
 
-
-def place(folder: Path) -> Path:
-    """Return the path of the socket: another version or environment has another helper."""
-    known = {name: text for name, text in os.environ.items() if name.startswith(("XDG_", "DELTA"))}
-    facts = [__file__, os.stat(__file__).st_mtime_ns, sorted(known.items())]  # noqa: PTH116
-    return folder / f"{hashlib.sha256(repr(facts).encode()).hexdigest()[:8]}.helper"
+Answer = Callable[[list[str], bytes, str], str]
+"""What a hook prints: for its arguments, its input and its working folder."""
 
 
-def ask(folder: Path, question: Any, bank: str) -> str | None:
-    """Ask the helper; None if it cannot answer, and then one is started for the next time.
-
-    A new one begins with `bank`.
-    """
-    path = place(folder)
-    if not hasattr(socket, "AF_UNIX") or len(os.fsencode(path)) > _LONGEST_PATH:
-        return None
-    try:
-        with closing(socket.socket(socket.AF_UNIX)) as link:
-            link.settimeout(_ANSWER_SECONDS)
-            link.connect(os.fspath(path))
-            link.sendall(json.dumps(question).encode())
-            link.shutdown(socket.SHUT_WR)
-            return str(json.loads(_read(link)))
-    except ValueError:  # it failed, and so shall we, with a line in our log
-        return None
-    except OSError:
-        if folder.is_dir() and not os.environ.get(OFF):
-            detached(["hook", "helper", bank])
-        return None
+def start(bank: str) -> None:
+    """Start a helper that begins with a bank; one more than there is ends at once."""
+    if asking.place() and not os.environ.get(paths.HELPER_VARIABLE):
+        detached(["hook", "helper", bank])
 
 
 def detached(arguments: Sequence[str]) -> None:
@@ -73,32 +44,22 @@ def detached(arguments: Sequence[str]) -> None:
         )
 
 
-def _read(link: socket.socket) -> bytes:
-    data = bytearray()
-    while len(data) < _LONGEST and (piece := link.recv(65536)):
-        data += piece
-    return bytes(data)
+def serve(answer: Answer, prepare: Callable[[], object], idle: float = IDLE_SECONDS) -> None:
+    """Answer hooks until none came for `idle` seconds; do nothing if another helper does.
 
-
-def serve(
-    folder: Path,
-    answer: Callable[[Any], str],
-    prepare: Callable[[], object],
-    idle: float = IDLE_SECONDS,
-) -> None:
-    """Answer questions until none came for `idle` seconds; at once, if another helper does.
-
-    Questions that come while it prepares wait for it.
+    Those that come while it prepares wait for it.
     """
     import filelock
 
-    path = place(folder)
+    path = Path(asking.place())
+    path.parent.mkdir(mode=0o700, exist_ok=True)
+    if not asking.is_ours(str(path.parent)):
+        return
     lock = filelock.FileLock(path.with_suffix(".lock"), timeout=0)
     with suppress(filelock.Timeout), lock, closing(socket.socket(socket.AF_UNIX)) as door:
         path.unlink(missing_ok=True)
         door.bind(os.fspath(path))
         try:
-            path.chmod(0o600)
             door.listen(16)
             door.settimeout(idle)
             with suppress(Exception):  # whoever asks is told why
@@ -111,10 +72,14 @@ def serve(
             path.unlink(missing_ok=True)
 
 
-def _answer_next(door: socket.socket, answer: Callable[[Any], str]) -> None:
+def _answer_next(door: socket.socket, answer: Answer) -> None:
     link, _ = door.accept()
     with closing(link):
-        link.settimeout(_ANSWER_SECONDS)
+        link.settimeout(asking.ANSWER_SECONDS)
         # Whoever asks finds nothing where this fails, and sees for itself why.
         with suppress(Exception):
-            link.sendall(json.dumps(answer(json.loads(_read(link)))).encode())
+            data = bytearray()
+            while len(data) < _LONGEST and (piece := link.recv(65536)):
+                data += piece
+            arguments, told, folder = json.loads(data)
+            link.sendall(json.dumps(answer(arguments, told.encode(), folder)).encode())

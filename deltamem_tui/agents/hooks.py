@@ -14,9 +14,11 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple, dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal
 
 from deltamem_tui import paths
 from deltamem_tui.agents import helper
@@ -26,7 +28,6 @@ from deltamem_tui.text import count_tokens
 Event = str
 """`prompt`, `failure`, `start` or `end`: what happens, whichever agent it happens to."""
 PROMPT, FAILURE, START, END = ("prompt", "failure", "start", "end")
-_FORMER = {"resume": START}  # as earlier installs call it
 
 _WORDS = {"ok": "success", "bad": "failure"}
 _SPOKEN = re.compile(r"\s*/(?:prompts:)?deltamem[ \t]+(ok|bad)[ \t]*(?:\n|\Z)")
@@ -34,13 +35,7 @@ _TOLD = re.compile(
     r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL
 )  # Gemini CLI puts it in front
 _LONGEST = 20_000  # characters that are read of any text
-# Where shells' tools put it, before what was printed or behind it; what is printed may say so too.
-_EXIT_CODE = re.compile(
-    r"\A(?:(?:chunk id|wall time): .*\n)*(?:process )?exit(?:ed with)? code[: ]+(-?\d{1,9})\b"
-    r"|\A(?:<untrusted_context>\n)?(?:command|output): (?s:.*)\nexit code: (-?\d{1,9})"
-    r"(?:\n(?:signal|background pids|process group pgid): .*|\n</untrusted_context>)*\s*\Z",
-    re.IGNORECASE,
-)
+_EXIT_CODE = re.compile(r"(?im)^(?:process )?exit(?:ed with)? code[: ]+(-?\d{1,9})\b")
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +61,12 @@ class AgentProtocol:
         name: What commands call it.
         settings: Where its settings lie, below the home folder or a project's.
         handlers: Its events by ours.
-        takes_arguments: Whether a command is a program and a list, and not a line for a shell.
+        form: Its entries: a program and its arguments (`list`) or a line for a shell (`line`) in a
+            list of hooks; a line alone (`flat`), or alone under the shell's name (`bash`).
         milliseconds: Whether its timeouts are in milliseconds.
-        nested: Whether what is added to the context stands in `hookSpecificOutput`.
+        context: The key of what is added to the context; empty if it is `additionalContext` within
+            `hookSpecificOutput`.
+        mute: Events at which it reads nothing.
         silence: What is printed where there is nothing to say.
         commands: The folder of its slash commands or skills; empty if it has none.
         trust: What its user has to do before it runs a hook; empty if nothing.
@@ -77,9 +75,10 @@ class AgentProtocol:
     name: str
     settings: str
     handlers: Mapping[Event, Handler]
-    takes_arguments: bool = False
+    form: Literal["list", "line", "flat", "bash"] = "line"
     milliseconds: bool = False
-    nested: bool = True
+    context: str = ""
+    mute: tuple[Event, ...] = ()
     silence: str = ""
     commands: str = ""
     trust: str = ""
@@ -88,34 +87,30 @@ class AgentProtocol:
         """Return the output of a hook from which the agent reads `context`."""
         if not context:
             return self.silence
-        added: dict[str, Any] = {"additionalContext": context}
-        if self.nested:
-            added = {"hookSpecificOutput": {"hookEventName": self.handlers[event].name, **added}}
-        return json.dumps(added)
+        if self.context:
+            return json.dumps({self.context: context})
+        named = {"hookEventName": self.handlers[event].name, "additionalContext": context}
+        return json.dumps({"hookSpecificOutput": named})
 
 
+_USUAL = {
+    PROMPT: Handler("UserPromptSubmit"),
+    FAILURE: Handler("PostToolUse"),
+    START: Handler("SessionStart", "startup|clear|compact"),
+    END: Handler("SessionEnd", timeout=3),
+}
 _PROTOCOLS = (
     AgentProtocol(
         "claude-code",
         ".claude/settings.json",
-        {
-            PROMPT: Handler("UserPromptSubmit"),
-            FAILURE: Handler("PostToolUseFailure"),
-            START: Handler("SessionStart", "startup|clear|compact"),
-            END: Handler("SessionEnd"),
-        },
-        takes_arguments=True,
+        _USUAL | {FAILURE: Handler("PostToolUseFailure")},
+        form="list",
         commands=".claude/skills/deltamem/SKILL.md",
     ),
     AgentProtocol(
         "codex",
         ".codex/hooks.json",
-        {
-            PROMPT: Handler("UserPromptSubmit"),
-            FAILURE: Handler("PostToolUse"),
-            START: Handler("SessionStart", "startup|clear|compact"),
-            END: Handler("SessionEnd", timeout=3),
-        },
+        _USUAL,
         commands=".codex/prompts/deltamem.md",
         trust="start `codex` once and trust the hooks: until then it leaves them out, silently",
     ),
@@ -133,15 +128,46 @@ _PROTOCOLS = (
         commands=".gemini/commands/deltamem.toml",
     ),
     AgentProtocol(
+        "qwen",
+        ".qwen/settings.json",
+        _USUAL | {END: Handler("Stop")},  # without a screen it tells of no other end
+        milliseconds=True,
+        silence="{}",
+        commands=".qwen/commands/deltamem.toml",
+    ),
+    AgentProtocol(
         "openhands",
         ".openhands/hooks.json",
-        {
-            PROMPT: Handler("UserPromptSubmit"),
-            FAILURE: Handler("PostToolUse"),
-            END: Handler("SessionEnd"),
-        },
-        nested=False,
+        {event: handler for event, handler in _USUAL.items() if event != START},
+        context="additionalContext",
         silence="{}",
+    ),
+    AgentProtocol(
+        "copilot",
+        ".copilot/hooks/deltamem.json",
+        _USUAL | {START: Handler("SessionStart")},
+        form="bash",
+        context="additionalContext",
+    ),
+    AgentProtocol(
+        "cursor",
+        ".cursor/hooks.json",
+        {
+            PROMPT: Handler("beforeSubmitPrompt"),
+            FAILURE: Handler("postToolUse"),
+            START: Handler("sessionStart"),
+            END: Handler("sessionEnd"),
+        },
+        form="flat",
+        context="additional_context",
+        mute=(PROMPT,),
+        silence="{}",
+    ),
+    AgentProtocol(
+        "opencode",
+        ".config/opencode/plugins/deltamem.js",
+        {event: Handler(event) for event in (PROMPT, FAILURE, END)},
+        context="additionalContext",
     ),
 )
 PROTOCOLS: Mapping[str, AgentProtocol] = {each.name: each for each in _PROTOCOLS}
@@ -175,7 +201,7 @@ def parsed(data: bytes) -> HookInput:
     if not isinstance(record, dict):
         raise ValueError("not an object")
     return HookInput(
-        session=_text(record, "session_id")[:200],
+        session=_text(record, "session_id", "conversation_id")[:200],
         folder=_text(record, "cwd", "working_dir"),
         transcript=_text(record, "transcript_path"),
         prompt=_TOLD.sub("", _text(record, "prompt", "message")),
@@ -197,7 +223,9 @@ def _text(record: Mapping[str, Any], *names: str) -> str:
 
 def _failure(record: Mapping[str, Any]) -> tuple[str, str]:
     """Return a failed tool call and its answer; an interruption by the user is none."""
-    name, answer = _text(record, "tool_name"), record.get("tool_response")
+    name = _text(record, "tool_name")
+    answers = (record.get(key) for key in ("tool_response", "tool_result", "tool_output"))
+    answer = next((each for each in answers if each is not None), None)
     error = _text(record, "error", "error_message") or _error_of(answer)
     if not name or not error or record.get("is_interrupt") is True:
         return "", ""
@@ -213,7 +241,12 @@ def _error_of(answer: object) -> str:
     """Return a tool's error; empty if its answer states none."""
     if isinstance(answer, str):
         found = _EXIT_CODE.search(answer)
-        return answer[:_LONGEST] if found and int(found[1] or found[2]) else ""
+        if found:
+            return answer[:_LONGEST] if int(found[1]) else ""
+        from deltamem_tui.memory.work.acts import has_failed
+
+        # Codex says only what was printed. What is wrongly taken for an error meets no known one.
+        return answer[:_LONGEST] if has_failed(answer[:_LONGEST]) else ""
     if not isinstance(answer, dict):
         return ""
     stated = answer.get("error")
@@ -223,8 +256,8 @@ def _error_of(answer: object) -> str:
     failed = answer.get("is_error") is True or answer.get("success") is False or bool(stated)
     if failed or (isinstance(code, int) and code):
         return json.dumps(answer)[:_LONGEST]
-    told = answer.get("llmContent")
-    return _error_of(told) if isinstance(told, str) else ""
+    told = _text(answer, "llmContent", "text_result_for_llm")
+    return _error_of(told) if told else ""
 
 
 CHARACTERS = 9_000
@@ -232,38 +265,46 @@ CHARACTERS = 9_000
 TOKENS = 1_500
 """The usual budget; Codex takes 2,500, of four bytes each."""
 _COMMAND = re.compile(r"[/?!][\w:-]*")
-_LONGEST_INPUT = 8 * 1024 * 1024
 RULES = "rules"
 _LEARNING_SECONDS = 900.0
 
 
-def run(arguments: Sequence[str]) -> int:
-    """Answer one event; returns the exit code, which is always 0."""
+def run(arguments: Sequence[str], data: bytes) -> int:
+    """Answer one event without a helper, which is started; returns the exit code, always 0."""
     state = StateFolder(paths.state_folder())
+    if arguments[:1] == ["learn"] or arguments[:1] == ["helper"]:
+        with _logged(state, arguments):
+            (_learn if arguments[0] == "learn" else _help)(state, *arguments[1:])
+        return 0
+    sys.stdout.write(answered(state, arguments, data, os.getcwd()))  # noqa: PTH109
+    sys.stdout.flush()
+    if arguments[1:2] != [END] and "--bank" in arguments[:-1]:
+        helper.start(_placed(arguments[[*arguments].index("--bank") + 1]))
+    return 0
+
+
+def answered(state: StateFolder, arguments: Sequence[str], data: bytes, folder: str) -> str:
+    """Return what is printed for an event that happens in a working folder."""
     answer = ""
-    try:
-        if arguments[0] in _OURS:
-            _OURS[arguments[0]](state, *arguments[1:])
-            return 0
-        agent, event, bank, tokens, learn = _arguments(arguments)
+    with _logged(state, arguments):
+        protocol, event, bank, tokens, learn = _arguments(arguments)
         bank = _placed(bank)
-        protocol = PROTOCOLS[agent]
         answer = protocol.silence
-        told = parsed(sys.stdin.buffer.read(_LONGEST_INPUT))
-        context = _at_once(state, protocol, event, told, bank, tokens)
+        told = parsed(data)
+        if told.transcript:
+            told = replace(told, transcript=os.path.join(folder, told.transcript))  # noqa: PTH118
+        answer = protocol.output(event, _answer(state, protocol, event, told, bank, tokens))
         if event == END and learn:
             helper.detached(["hook", "learn", bank, learn])
-        if context is None:
-            asked = (agent, event, astuple(told), bank, tokens)
-            context = helper.ask(state.folder, asked, bank)
-            context = recalled(state, *asked) if context is None else context
-        answer = protocol.output(event, context)
+    return answer + "\n" if answer else ""
+
+
+@contextmanager
+def _logged(state: StateFolder, arguments: Sequence[str]) -> Iterator[None]:
+    try:
+        yield
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - an agent goes on without us
         state.log(f"{' '.join(arguments[:2])}: {type(error).__name__}: {error}")
-    if answer:
-        sys.stdout.write(answer + "\n")
-        sys.stdout.flush()
-    return 0
 
 
 def _help(state: StateFolder, bank: str) -> None:
@@ -274,7 +315,7 @@ def _help(state: StateFolder, bank: str) -> None:
 
         load(bank)
 
-    helper.serve(state.folder, lambda asked: recalled(state, *asked), prepare)
+    helper.serve(partial(answered, state), prepare)
 
 
 def _learn(state: StateFolder, bank: str, how: str) -> None:
@@ -297,19 +338,15 @@ def _learn(state: StateFolder, bank: str, how: str) -> None:
                 state.log(f"{command[0]} {bank}: {done.stderr.decode(errors='replace')}")
 
 
-_OURS: Mapping[str, Callable[..., None]] = {"helper": _help, "learn": _learn}
-
-
-def _arguments(arguments: Sequence[str]) -> tuple[str, str, str, int, str]:
+def _arguments(arguments: Sequence[str]) -> tuple[AgentProtocol, str, str, int, str]:
     """Parse the arguments: agent, event, bank, budget, and how to learn at a session's end."""
     agent, event, *rest = arguments
-    event = _FORMER.get(event, event)
     options = dict(zip(rest[::2], rest[1::2], strict=True))
     tokens = int(options.pop("--budget", str(TOKENS)))
     bank, learn = options.pop("--bank"), options.pop("--learn", "")
     if options or agent not in PROTOCOLS or event not in PROTOCOLS[agent].handlers:
         raise ValueError("these arguments are not understood")
-    return agent, event, bank, tokens, learn
+    return PROTOCOLS[agent], event, bank, tokens, learn
 
 
 def _placed(bank: str) -> str:
@@ -326,18 +363,18 @@ def _placed(bank: str) -> str:
     return str(found.resolve())
 
 
-def _at_once(
+def _answer(
     state: StateFolder,
     protocol: AgentProtocol,
-    event: str,
+    event: Event,
     told: HookInput,
     bank: str,
     tokens: int,
-) -> str | None:
-    """Return the context for an event that needs no recall; None for another."""
-    session = state.session(protocol.name, told.session, bank)
-    if told.transcript:
-        session = replace(session, path=os.path.abspath(told.transcript))  # noqa: PTH100
+) -> str:
+    """Return the context for an event; empty for none."""
+    agent = protocol.name
+    session = state.session(agent, told.session, bank)
+    session = replace(session, path=told.transcript or session.path)
     if event == END:
         state.enqueue(session)
         return ""
@@ -350,27 +387,18 @@ def _at_once(
         state.enqueue(session)
         return ""
     asks = {PROMPT: _asks(told.prompt), FAILURE: any(told.failure), START: told.source != "resume"}
-    return None if asks[event] else ""
-
-
-def recalled(
-    state: StateFolder, agent: str, event: Event, told: Sequence[Any], bank: str, tokens: int
-) -> str:
-    """Return what a bank knows for an event, of which `told` are the fields."""
+    if not asks[event] or event in protocol.mute:
+        return ""
     from deltamem_tui.agents.hook_recall import digest_for, failures_for, prompt_context
 
-    given = HookInput(*told)
-    with state.turn(agent, given.session):
-        session = state.session(agent, given.session, bank)
-        if given.transcript:
-            session = replace(session, path=os.path.abspath(given.transcript))  # noqa: PTH100
+    with state.turn(agent, told.session):
+        known = replace(state.session(agent, told.session, bank), path=session.path)
         if event == FAILURE:
-            call, error = given.failure
-            session, text = failures_for(session, call, error, CHARACTERS, tokens)
+            session, text = failures_for(known, *told.failure, CHARACTERS, tokens)
         elif event == START:
-            session, text = digest_for(session, given.folder, tokens)
+            session, text = digest_for(known, told.folder, tokens)
         else:
-            session, text = prompt_context(session, given.prompt, given.folder, CHARACTERS, tokens)
+            session, text = prompt_context(known, told.prompt, told.folder, CHARACTERS, tokens)
         state.keep(session)
     return text
 

@@ -1,4 +1,4 @@
-"""The MCP server over banks, by the official SDK: what clients may ask, and write if allowed.
+"""The MCP server over banks, by the official SDK: what clients may ask. It only reads.
 
 It answers clients of the protocol's 2026-07-28 revision and those before it, which begin with
 `initialize`; the SDK tells them apart.
@@ -12,13 +12,10 @@ from importlib.metadata import version
 from inspect import cleandoc
 from pathlib import Path
 from typing import Annotated, Any
-from urllib.parse import quote
 
 from mcp.server.mcpserver import MCPServer
-from mcp.server.mcpserver.exceptions import ResourceNotFoundError, ToolError
-from mcp.server.mcpserver.prompts import Prompt
-from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS, CallToolResult, TextContent, ToolAnnotations
+from mcp.server.mcpserver.exceptions import ToolError
+from mcp_types import CallToolResult, TextContent, ToolAnnotations
 from msgspec import to_builtins
 from pydantic import Field
 
@@ -26,9 +23,8 @@ from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.episodes.outcomes import find_episode, give_outcome
 from deltamem_tui.memory.method import display_of, is_shown
-from deltamem_tui.memory.recall_result import CollectionRecall, chain_entries, compose
+from deltamem_tui.memory.recall_result import CollectionRecall
 from deltamem_tui.memory.transfer.plain import node_record
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import clean, one_line
@@ -57,29 +53,20 @@ NodeId = Annotated[
     str, Field(min_length=4, max_length=64, description="A node's id, or how it begins.")
 ]
 Count = Annotated[int, Field(ge=1, le=50, description="The most nodes of each collection.")]
-Episode = Annotated[
-    str,
-    Field(max_length=64, description="An episode's id, how it begins, or `last`: the newest one."),
-]
-Success = Annotated[bool, Field(description="Whether the episode's task was solved.")]
 
 
-def serve(banks: ServedBanks, folders: Sequence[Path], *, writable: bool = False) -> None:
+def serve(banks: ServedBanks, folders: Sequence[Path]) -> None:
     """Serve banks on stdin and stdout until the client goes away; see `server_over`."""
-    server_over(banks, folders, writable=writable).run("stdio")
+    server_over(banks, folders).run("stdio")
 
 
-def server_over(
-    banks: ServedBanks, folders: Sequence[Path], *, writable: bool = False
-) -> MCPServer[None]:
-    """Return the server, with its tools, resources and prompt.
+def server_over(banks: ServedBanks, folders: Sequence[Path]) -> MCPServer[None]:
+    """Return the server, with its tools.
 
     Args:
         banks: The banks that are served.
         folders: Where the header of a context is looked up.
-        writable: If clients may note how episodes ended.
     """
-    tools = MemoryTools(banks, folders)
     server = MCPServer[None](
         "deltamem",
         title="DeltaMem",
@@ -87,17 +74,7 @@ def server_over(
         version=version("deltamem-tui"),
         log_level="ERROR",
     )
-    tools.add_to(server, writable=writable)
-    server.add_prompt(Prompt.from_function(tools.context_of, name="recall"))
-
-    @server.resource("deltamem://{bank}/{collection}/{node}", mime_type="text/markdown")
-    def node(bank: str, collection: str, node: str) -> str:
-        """Return a node with all above it, root first, as an agent receives it."""
-        try:
-            return tools.chain(bank, collection, node)
-        except DeltaMemError as error:
-            raise ResourceNotFoundError(str(error)) from error
-
+    MemoryTools(banks, folders).add_to(server)
     return server
 
 
@@ -113,28 +90,21 @@ class MemoryTools:
         self._banks = banks
         self._folders = tuple(folders)
 
-    def add_to(self, server: MCPServer[None], *, writable: bool) -> None:
-        """Add the tools to a server; those that write only if it is `writable`."""
+    def add_to(self, server: MCPServer[None]) -> None:
+        """Add the tools to a server."""
         reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-        adding = ToolAnnotations(
-            read_only_hint=False,
-            destructive_hint=False,
-            idempotent_hint=True,
-            open_world_hint=False,
-        )
         tools: list[tuple[Callable[..., Any], str]] = [
             (self.list_banks, "List memory banks"),
             (self.recall, "Recall past experience"),
             (self.search, "Search memory"),
             (self.show, "Show a memory"),
-            (self.note_outcome, "Note an outcome"),
         ]
-        for number, (tool, title) in enumerate(tools if writable else tools[:4]):
+        for tool, title in tools:
             server.add_tool(
                 tool,
                 title=title,
                 description=cleandoc(tool.__doc__ or ""),
-                annotations=reading if number < 4 else adding,
+                annotations=reading,
                 structured_output=tool != self.recall,
             )
 
@@ -150,10 +120,19 @@ class MemoryTools:
 
         Call it once when a task begins, with the task in its own words.
         """
-        with errors_for_clients():
-            context, facts = self._recollection(task, environment, bank)
+        with errors_for_clients(), self._banks.bank(bank) as opened:
+            found = engine.recall(opened, task, environment, folders=self._folders)
+            matches = [
+                _found(opened, answer, node)
+                for answer in found.collections.values()
+                if answer is not None and is_shown(opened, answer.collection)
+                for node in answer.candidates
+                if answer.matches(node)
+            ]
+            receipt = to_builtins(found.receipt)
+            facts = {"bank": opened.name, "matches": matches, "receipt": receipt}
         # Agents hand structured content to their model in the place of the text: there is none.
-        content = TextContent(type="text", text=context or _NOTHING)
+        content = TextContent(type="text", text=found.context or _NOTHING)
         return CallToolResult(content=[content], _meta={RECALL_META: facts})
 
     def search(self, text: Text, count: Count = 10, bank: BankName = None) -> dict[str, Any]:
@@ -170,56 +149,7 @@ class MemoryTools:
             name, found = opened.find_node(node)
             record = _cleaned(to_builtins(node_record(opened.tree(name), found)))
             chain = [each.id for each in opened.tree(name).chain(found.id)]
-            uri = uri_of(opened, name, found.id)
-            return {"bank": opened.name, "uri": uri, "node": record, "chain": chain}
-
-    def note_outcome(
-        self, episode: Episode, success: Success, bank: BankName = None
-    ) -> dict[str, Any]:
-        """Note how an episode ended, in the user's name. Call it only with what the user said.
-
-        It counts more than what the log says, and can be taken back.
-        """
-        with errors_for_clients(), self._banks.writable_bank(bank) as opened:
-            known = give_outcome(opened, find_episode(opened, episode), success=success)
-            return {
-                "bank": opened.name,
-                "episode": known.id,
-                "task": known.task,
-                "success": bool(known.outcome.success),
-            }
-
-    def context_of(self, task: Task, environment: Environment = "", bank: BankName = None) -> str:
-        """Return the task, below what past episodes taught about it."""
-        try:
-            context, _ = self._recollection(task, environment, bank)
-        except DeltaMemError as error:
-            raise MCPError(INVALID_PARAMS, str(error)) from error
-        return "\n\n".join(filter(None, [context, environment, task]))
-
-    def chain(self, bank: str, collection: str, node: str) -> str:
-        """Return a node with all above it, root first, as an agent receives it."""
-        with self._banks.bank(bank) as opened:
-            name, found = opened.find_node(node, collection)
-            chain = opened.tree(name).chain(found.id)
-            entries = chain_entries(display_of(opened, name), chain)
-            return compose(opened.manifest.domain, entries, self._folders)
-
-    def _recollection(
-        self, task: str, environment: str, bank: str | None
-    ) -> tuple[str, dict[str, Any]]:
-        """Return the text for a prompt, and what a client may want to know of it."""
-        with self._banks.bank(bank) as opened:
-            found = engine.recall(opened, task, environment, folders=self._folders)
-            answers = [each for each in found.collections.values() if each is not None]
-            matches = [
-                _found(opened, answer, node)
-                for answer in answers
-                for node in answer.candidates
-                if answer.matches(node) and is_shown(opened, answer.collection)
-            ]
-            receipt = to_builtins(found.receipt)
-            return found.context, {"bank": opened.name, "matches": matches, "receipt": receipt}
+            return {"bank": opened.name, "collection": name, "node": record, "chain": chain}
 
     def _listed(self, name: str) -> dict[str, Any]:
         try:
@@ -238,11 +168,6 @@ class MemoryTools:
             return {"bank": name, "error": str(error)}
 
 
-def uri_of(bank: Bank, collection: str, node: str) -> str:
-    """Return the resource that holds a node."""
-    return f"deltamem://{quote(bank.name, safe='')}/{quote(collection, safe='')}/{node}"
-
-
 def _cleaned(value: Any) -> Any:
     """Clean all texts of plain data."""
     if isinstance(value, dict):
@@ -255,7 +180,6 @@ def _cleaned(value: Any) -> Any:
 def _found(bank: Bank, answer: CollectionRecall, candidate: Candidate) -> dict[str, Any]:
     node, display = candidate.node, display_of(bank, answer.collection)
     return {
-        "uri": uri_of(bank, answer.collection, node.id),
         "collection": answer.collection,
         "node": node.id,
         "label": node.label,

@@ -12,7 +12,7 @@ from threading import Lock
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BankFrozenError, BankNotFoundError, UsageError
+from deltamem_tui.errors import BankNotFoundError, UsageError
 from deltamem_tui.text import one_line
 
 
@@ -46,15 +46,6 @@ class ServedBanks:
         bank, turn = self._opened(self._place(name))
         with turn:
             bank.refresh()
-            yield bank
-
-    @contextmanager
-    def writable_bank(self, name: str | None) -> Iterator[Bank]:
-        """Open a bank that may be written, and raise a `BankFrozenError` if it may not."""
-        with self.bank(name) as bank:
-            bank.require_writable()
-            if paths.is_shipped(bank.path, self._folder):
-                raise BankFrozenError("the bank came with the package", source=bank.name)
             yield bank
 
     def _place(self, name: str | None) -> Path:

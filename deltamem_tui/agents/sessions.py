@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -206,10 +207,13 @@ def take_queued(
 
 @contextmanager
 def _log_of(session: SessionFile) -> Iterator[Path]:
-    """Find a session's log. OpenHands keeps a folder with a file an event."""
+    """Find a session's log. OpenHands keeps a folder with a file an event, opencode a database."""
+    import subprocess
     from tempfile import TemporaryDirectory
 
     name = session.session.replace("-", "")
+    plain = re.fullmatch(r"[\w-]+", session.session) is not None
+    of_copilot = Path.home() / ".copilot" / "session-state" / session.session / "events.jsonl"
     folder = Path.home() / ".openhands" / "conversations" / name / "events"
     if session.path:
         log = Path(session.path)
@@ -225,6 +229,17 @@ def _log_of(session: SessionFile) -> Iterator[Path]:
             )
             log = Path(room) / f"{name}.json"
             log.write_bytes(b'{"id":"%s","events":[%s]}' % (session.session.encode(), events))
+            yield log
+    elif session.agent == "copilot" and plain and of_copilot.is_file():
+        yield of_copilot
+    elif session.agent == "opencode" and plain and (program := shutil.which("opencode")):
+        with TemporaryDirectory(prefix="deltamem-") as room:
+            log = Path(room) / f"{name}.json"
+            with log.open("wb") as stream, suppress(subprocess.TimeoutExpired):
+                command = [program, "export", session.session]
+                subprocess.run(
+                    command, stdin=subprocess.DEVNULL, stdout=stream, timeout=60, check=False
+                )
             yield log
     else:
         raise TrajectoryError(

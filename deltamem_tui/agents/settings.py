@@ -19,12 +19,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.agents.hooks import END, PROTOCOLS, AgentProtocol
+from deltamem_tui.agents.hooks import END, PROTOCOLS, AgentProtocol, Handler
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.text import one_line
 
 PROGRAM = "deltamem"
+_PLUGIN = Path(__file__).with_name("opencode.js")
 _HOOKS = "hooks"
 _SHELL_COMMAND = re.compile(r"deltamem(?:\.exe)?['\"]? hook [a-z-]+ [a-z]+ --bank ")
 _ABOUT = "Note how this session ended, in the user's own word"
@@ -119,15 +120,20 @@ def planned(
         UsageError: The settings are not what they should be.
         StorageError: They cannot be read.
     """
-    path = folder / protocol.settings
+    path, program = folder / protocol.settings, PROGRAM if portable else _program()
+    words = ["--bank", bank, "--budget", str(budget)]
+    ending = [*words, "--learn", learn] if learn else words
+    if path.suffix == ".js":
+        facts = (json.dumps(each) for each in (program, words, ending))
+        plugin = _PLUGIN.read_text().replace("[PROGRAM, OPTIONS, ENDING]", f"[{', '.join(facts)}]")
+        return [each for each in [FileChange(path, _read(path), plugin)] if each.changes]
     text, before = _read(path), _before(path)
-    record = _parsed(before or "", path)
+    flat = {"version": 1} if protocol.form in ("flat", "bash") else {}
+    record = flat | _parsed(before or "", path)
     hooks = record.setdefault(_HOOKS, {})
     for event, handler in protocol.handlers.items():
-        words = ["hook", protocol.name, event, "--bank", bank, "--budget", str(budget)]
-        words += ["--learn", learn] if learn and event == END else []
-        entry = _entry(protocol, event, PROGRAM if portable else _program(), words)
-        hooks.setdefault(handler.name, []).append(entry)
+        called = ["hook", protocol.name, event, *(ending if event == END else words)]
+        hooks.setdefault(handler.name, []).append(_entry(protocol, handler, [program, *called]))
     backup = _backup(path)
     found = [FileChange(path, text, _written(record)), FileChange(backup, _read(backup), before)]
     if command := _command_file(protocol, folder, project=portable):
@@ -141,6 +147,8 @@ def planned(
 def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
     """Plan taking our entries out again; nothing is written."""
     path, command = folder / protocol.settings, _command_file(protocol, folder, project=False)
+    if path.suffix == ".js":
+        return [each for each in [FileChange(path, _read(path), None)] if each.changes]
     backup = _backup(path)
     found = [FileChange(path, _read(path), _before(path)), FileChange(backup, _read(backup), None)]
     if command and (known := _read(command)) is not None and _ABOUT in known:
@@ -151,6 +159,11 @@ def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
 def installed(protocol: AgentProtocol, folder: Path) -> Mapping[str, Any]:
     """Return our entries in some settings, by the agent's event."""
     path = folder / protocol.settings
+    if path.suffix == ".js":
+        called = re.search(r"^const .* = (\[.*\])$", _read(path) or "", re.MULTILINE)
+        program, _, ending = json.loads(called[1]) if called else ("", [], [])
+        entry = {"command": program, "args": ending}
+        return dict.fromkeys(protocol.handlers, entry) if called else {}
     hooks = _parsed(_read(path) or "", path).get(_HOOKS, {})
     return {event: each for event, entries in hooks.items() for each in entries if is_ours(each)}
 
@@ -166,7 +179,7 @@ def _before(path: Path) -> str | None:
     left = _without_ours(record)
     if kept is not None and _without_ours(_parsed(kept, _backup(path))) == left:
         return kept
-    return _written(left) if left else None
+    return _written(left) if left.keys() - {"version"} else None
 
 
 def _without_ours(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -211,44 +224,53 @@ def _backup(path: Path) -> Path:
 
 def bank_of(entry: Any) -> str:
     """Return the bank that an entry of ours asks."""
-    hook = entry["hooks"][0]
-    words = [*map(str, hook.get("args") or shlex.split(hook["command"]))]
+    words = _words(_hooks_in(entry)[0])
     return words[words.index("--bank") + 1] if "--bank" in words[:-1] else ""
 
 
 def program_of(entry: Any) -> str:
     """Return the program that an entry of ours starts; empty if it is not there any more."""
-    hook = entry["hooks"][0]
-    program = hook["command"] if "args" in hook else shlex.split(hook["command"])[0]
-    return shutil.which(program) or ""
+    return shutil.which(_words(_hooks_in(entry)[0])[0]) or ""
 
 
 def is_ours(entry: Any) -> bool:
     """Tell if an entry in an agent's settings calls us, and nothing else."""
-    hooks = entry.get("hooks") if isinstance(entry, dict) else None
-    return isinstance(hooks, list) and bool(hooks) and all(map(_calls_us, hooks))
+    hooks = _hooks_in(entry)
+    return bool(hooks) and all(map(_calls_us, hooks))
+
+
+def _hooks_in(entry: Any) -> list[Any]:
+    """Return the calls of an entry, which some agents have in a list."""
+    hooks = entry.get("hooks", [entry]) if isinstance(entry, dict) else []
+    return hooks if isinstance(hooks, list) else []
+
+
+def _words(hook: Mapping[str, Any]) -> list[str]:
+    line = str(hook.get("command", hook.get("bash", "")))
+    return [line, *map(str, hook["args"])] if "args" in hook else shlex.split(line)
 
 
 def _calls_us(hook: Any) -> bool:
-    if not isinstance(hook, dict) or not isinstance(hook.get("command"), str):
+    line = hook.get("command", hook.get("bash")) if isinstance(hook, dict) else None
+    if not isinstance(line, str):
         return False
     if isinstance(hook.get("args"), list):
-        program = Path(hook["command"]).stem
-        return program == PROGRAM and hook["args"][:1] == ["hook"]
-    return _SHELL_COMMAND.search(hook["command"]) is not None
+        return Path(line).stem == PROGRAM and hook["args"][:1] == ["hook"]
+    return _SHELL_COMMAND.search(line) is not None
 
 
-def _entry(
-    protocol: AgentProtocol, event: str, program: str, words: Sequence[str]
-) -> dict[str, Any]:
-    handler = protocol.handlers[event]
-    hook: dict[str, Any] = {"type": "command"}
-    if protocol.takes_arguments:
-        hook |= {"command": program, "args": [*words]}
-    else:
-        hook |= {"command": shlex.join([program, *words])}
-    hook["timeout"] = handler.timeout * (1000 if protocol.milliseconds else 1)
-    return ({"matcher": handler.matcher} if handler.matcher else {}) | {"hooks": [hook]}
+def _entry(protocol: AgentProtocol, handler: Handler, words: Sequence[str]) -> dict[str, Any]:
+    """Return an entry that calls a program with arguments."""
+    seconds, line = handler.timeout, shlex.join(words)
+    if protocol.form == "flat":
+        return {"command": line, "timeout": seconds}
+    if protocol.form == "bash":
+        return {"type": "command", "bash": line, "timeoutSec": seconds}
+    called = {"command": words[0], "args": [*words[1:]]}
+    hook: dict[str, Any] = called if protocol.form == "list" else {"command": line}
+    timeout = seconds * (1000 if protocol.milliseconds else 1)
+    entry = {"hooks": [{"type": "command", **hook, "timeout": timeout}]}
+    return ({"matcher": handler.matcher} if handler.matcher else {}) | entry
 
 
 def _program() -> str:

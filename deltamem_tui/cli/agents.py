@@ -25,12 +25,11 @@ def serve(
     banks: Annotated[
         list[str] | None, argument("[BANK]...", "Names or paths; all if none.")
     ] = None,
-    writable: Annotated[bool, flag("--writable", "Let agents note how episodes ended.")] = False,
 ) -> Result:
     """Serve banks to agents as an MCP server on stdin and stdout.
 
-    Tools: recall, search, show, list_banks. Resources: deltamem://BANK/TREE/NODE. An agent's
-    configuration names the command and its arguments.
+    Tools: recall, search, show, list_banks. An agent's configuration names the command and its
+    arguments.
     """
     from deltamem_tui.agents.served_banks import ServedBanks
 
@@ -46,11 +45,14 @@ def serve(
     served = ServedBanks(invocation.banks_folder, named)
     if sys.stdin.isatty():
         invocation.output.note("waiting for an MCP client's messages on stdin; Ctrl+C ends it")
-    serve(served, invocation.settings().prompt_folders(), writable=writable)
+    serve(served, invocation.settings().prompt_folders())
     return Result("serve", {"banks": list(served.places())})
 
 
-Agent = Annotated[str, argument("AGENT", "claude-code, codex, gemini or openhands.")]
+Agent = Annotated[
+    str,
+    argument("AGENT", "claude-code, codex, gemini, qwen, openhands, copilot, cursor or opencode."),
+]
 Project = Annotated[bool, flag("--project", "Use the settings of the project here, not your own.")]
 Budget = Annotated[int, option("--budget", "N", "The most tokens handed over at once.", min=50)]
 

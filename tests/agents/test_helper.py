@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from deltamem_tui.agents import helper, hooks, settings
+from deltamem_tui.agents import asking, helper, hooks, settings
 from deltamem_tui.agents.hooks import PROTOCOLS
 from deltamem_tui.agents.sessions import StateFolder
 from deltamem_tui.bank.bank import Bank
@@ -27,82 +27,102 @@ TASK = "Fix the failing date parser."
 
 
 @contextmanager
-def helping(folder: Path, **how: Any) -> Iterator[Thread]:
+def helping(answer: helper.Answer) -> Iterator[None]:
     """A helper in a thread, which answers when this begins and has ended when it is left."""
     ready = Event()
-    arguments = {"prepare": ready.set, "idle": 0.5, **how}
-    thread = Thread(target=helper.serve, args=(folder,), kwargs=arguments)
+    thread = Thread(target=helper.serve, args=(answer, ready.set, 0.5))
     thread.start()
     assert ready.wait(20)
-    yield thread
+    yield
     thread.join(20)
     assert not thread.is_alive()
 
 
 @pytest.fixture
-def folder() -> Iterator[Path]:
-    """One whose path is short enough for a socket."""
+def room(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder whose path is short enough for a socket."""
     with TemporaryDirectory(prefix="d") as name:
+        monkeypatch.setenv("XDG_RUNTIME_DIR", name)
+        monkeypatch.setenv("XDG_STATE_HOME", name)
         yield Path(name)
 
 
-def test_the_helper_answers_until_it_is_not_asked(folder: Path) -> None:
-    def answer(question: Any) -> str:
-        if question == ["bad"]:
-            raise ValueError(question)
-        return f"heard {question[0]} of {len(question[1])}"
+@pytest.mark.usefixtures("room")
+def test_the_helper_answers_until_it_is_not_asked() -> None:
+    def answer(arguments: list[str], told: bytes, folder: str) -> str:
+        if arguments == ["bad"]:
+            raise ValueError(arguments)
+        return f"{arguments} {len(told)} {folder}"
 
     long = "word ö " * 100_000
-    assert helper.ask(folder, ["early"], "/bank") is None
-    with helping(folder, answer=answer):
-        assert helper.ask(folder, ["one", long], "/bank") == f"heard one of {len(long)}"
-        assert helper.ask(folder, ["bad"], "/bank") is None
-        assert helper.ask(folder, ["two", ""], "/bank") == "heard two of 0"
-        assert (helper.place(folder).stat().st_mode & 0o077) == 0
-        second = Thread(target=helper.serve, args=(folder, answer, pytest.fail))
+    assert asking.ask(["early"], b"") is None
+    with helping(answer):
+        told = long.encode()
+        assert asking.ask(["one"], told) == f"['one'] {len(told)} {Path.cwd()}"
+        assert asking.ask(["bad"], b"") is None
+        assert asking.ask(["two"], b"") == f"['two'] 0 {Path.cwd()}"
+        second = Thread(target=helper.serve, args=(answer, pytest.fail))
         second.start()  # ends at once: there is one
         second.join(20)
         assert not second.is_alive()
-    assert helper.ask(folder, ["late"], "/bank") is None
+    assert asking.ask(["late"], b"") is None
+
+
+def test_a_helper_is_asked_only_where_nobody_else_may_enter(room: Path) -> None:
+    def answer(*_: object) -> str:
+        return "heard"
+
+    with helping(answer):
+        folder = Path(asking.place()).parent
+        assert asking.ask(["one"], b"") == "heard"
+        folder.chmod(0o777)
+        assert asking.ask(["one"], b"") is None
+    helper.serve(answer, pytest.fail)  # nor does one answer there
+    folder.chmod(0o700)
+    folder.rename(room / "other")
+    folder.symlink_to(room / "other")
+    assert asking.ask(["one"], b"") is None
 
 
 def test_another_configuration_has_another_helper(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    room: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    here = helper.place(folder)
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
-    assert helper.place(folder) != here
+    here = asking.place()
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(room))
+    assert asking.place() != here
+    monkeypatch.setenv("XDG_RUNTIME_DIR", "/long" * 30)
+    assert asking.place() == ""
 
 
-def test_a_hook_tells_what_the_helper_knows(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """All that makes a recall slow happens there."""
-    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
-    state = StateFolder(folder / "deltamem" / "agents")
-    state.folder.mkdir(parents=True)
-    bank = create_bank(folder / "code", embedder="hashing")
+def test_a_hook_prints_what_the_helper_answers(room: Path) -> None:
+    """And loads next to nothing, for each prompt waits for it; without one it knows the same."""
+    state = StateFolder(room / "deltamem" / "agents")
+    bank = create_bank(room / "code", embedder="hashing")
     asked: list[Any] = []
 
-    def answer(question: Any) -> str:
-        asked.append(question)
-        return hooks.recalled(state, *question) or "nothing"
+    def answer(arguments: list[str], told: bytes, folder: str) -> str:
+        asked.append((arguments, told, folder))
+        return hooks.answered(state, arguments, told, folder) + "heard"
 
-    for prompt in ("/clear", TASK):
-        told = {"session_id": "s1", "cwd": "/w", "prompt": prompt}
-        with helping(state.folder, answer=answer):
-            run("claude-code", "prompt", "--bank", str(bank.path), told=told, patch=monkeypatch)
-    assert len(asked) == 1
-    printed = json.loads(capsys.readouterr().out)
-    assert printed["hookSpecificOutput"]["additionalContext"] == "nothing"
-    assert state.session("claude-code", "s1", str(bank.path)).task == TASK
-
-
-def run(*arguments: str, told: dict[str, Any], patch: pytest.MonkeyPatch) -> None:
-    import io
-
-    patch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(json.dumps(told).encode())))
-    assert hooks.run(arguments) == 0
+    told = json.dumps({"session_id": "s1", "cwd": "/w", "prompt": TASK}).encode()
+    called = ["gemini", "prompt", "--bank", str(bank.path)]
+    program = [sys.executable, "-X", "importtime", "-m", "deltamem_tui", "hook", *called]
+    how: dict[str, Any] = {"input": told, "capture_output": True, "check": True}
+    with helping(answer):
+        done = subprocess.run(program, cwd=room, env=os.environ, **how)
+    assert asked == [(called, told, str(room))]
+    assert done.stdout == b"{}\nheard"
+    loaded = {line.rpartition(b"|")[2].strip().decode() for line in done.stderr.splitlines()}
+    assert "deltamem_tui.agents.asking" in loaded
+    assert not loaded & {
+        "dataclasses",
+        "pathlib",
+        "deltamem_tui.paths",
+        "deltamem_tui.agents.hooks",
+    }
+    assert state.session("gemini", "s1", str(bank.path)).task == TASK
+    alone = subprocess.run(program, cwd=room, env=os.environ, **how)
+    assert alone.stdout == b"{}\n"
 
 
 def session(path: Path) -> None:
@@ -138,7 +158,7 @@ def test_the_end_of_a_session_learns_what_signs_say_and_you_have_the_last_word(
         monkeypatch.setattr(helper, "detached", begun.append)
         session(tmp_path / "s1.jsonl")
         told = {"session_id": "s1", "cwd": "/w", "transcript_path": str(tmp_path / "s1.jsonl")}
-        run(*ending, told=told, patch=monkeypatch)
+        hooks.run(ending, json.dumps(told).encode())
         ((_, *learning),) = begun
         assert learning == ["learn", str(bank), "rules"]
 
@@ -150,7 +170,7 @@ def test_the_end_of_a_session_learns_what_signs_say_and_you_have_the_last_word(
         (doubt,) = deltamem("episode", "review", bank).data["queue"]
         assert (doubt["reason"], doubt["learnt"]) == ("weak", True)
 
-        run(*ending, told=told, patch=monkeypatch)
+        hooks.run(ending, json.dumps(told).encode())
         again = deltamem("import", bank, "--queued")
         assert again.data["sessions"][0]["duplicate"] == 1
         assert deltamem("episode", "outcome", bank, "last", "failure", "--yes").code == 0
