@@ -23,6 +23,7 @@ from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, 
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter, Payment
 from deltamem_tui.memory.writers.model import ModelExtractor
+from deltamem_tui.trajectory.secrets.redaction import without_secrets
 
 GRACE = 5.0
 """Seconds that the end of a run waits for calls that are under way: they are paid for."""
@@ -177,6 +178,8 @@ class Asking:
             answer = ask()
         except BaseException as error:  # noqa: BLE001 - handed over to the thread that waits
             self._trusted = not isinstance(error, LanguageModelError)
+            if isinstance(error, LanguageModelError):  # servers send keys back, not only ours
+                error.message = without_secrets(error.message)
             future.set_exception(error)
         else:
             self._trusted = True

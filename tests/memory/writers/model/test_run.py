@@ -146,10 +146,16 @@ def test_an_episode_that_fails_for_good_waits_with_its_reason(
     assert verify(bank) == []
 
 
+STRANGER = "AIzaSyB7k2Qw9xLmN4pRt6vZc1dHf3gJs8uYeXo"  # as Google's keys look
+
 LASTING: dict[str, tuple[Reply, type[DeltaMemError], int]] = {
     "bad key": (Reply(status=401, error=(f"Incorrect API key: {KEY}", None)), CredentialsError, 1),
     "unknown model": (Reply(status=404, error=("no model", None)), ModelNotFoundError, 1),
-    "odd request": (Reply(status=400, error=("odd", None)), RequestRefusedError, 1),
+    "odd request": (
+        Reply(status=400, error=(f"odd {STRANGER}", None)),
+        RequestRefusedError,
+        1,
+    ),
     "gone": (Reply(status=503), ModelUnavailableError, 3),
 }
 
@@ -168,6 +174,7 @@ def test_what_would_fail_every_episode_stops_before_the_first(
     assert len(server.requests) == requests  # one question, whatever the concurrency
     assert (learnt_files(bank), told(bank)) == before
     assert KEY not in str(caught.value)
+    assert STRANGER not in str(caught.value)
 
 
 @pytest.mark.parametrize("concurrency", [1, 4])
