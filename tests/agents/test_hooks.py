@@ -420,6 +420,21 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
         assert [*(kept.parent / "skills").iterdir()] == []
 
 
+@pytest.mark.parametrize("agent", ["claude-code", "codex"])
+def test_the_plugin_packages_call_what_an_install_writes(agent: str) -> None:
+    """In a checkout, from which the agents take them; bank and program are named there."""
+    folder = DOCS.parent / "plugins" / agent
+    changes = settings.planned(PROTOCOLS[agent], Path("/"), "work", 1500, portable=True)
+    written = {each.path.name: each.after for each in changes}
+    name = Path(PROTOCOLS[agent].settings).name
+    assert json.loads((folder / "hooks" / "hooks.json").read_text()) == json.loads(
+        written[name] or ""
+    )
+    if agent == "claude-code":
+        skill = folder / "skills" / "deltamem" / "SKILL.md"
+        assert skill.read_text() == written["SKILL.md"]
+
+
 def test_status_says_when_a_hook_last_ran(tmp_path: Path, bank: Path) -> None:
     with own_folders(tmp_path):
         StateFolder(paths.state_folder()).keep(SessionFile("codex", "s1", str(bank)))
