@@ -30,6 +30,7 @@ NAMES = (
     "quality",
     "methods",
     "extracting",
+    "agents",
 )
 
 

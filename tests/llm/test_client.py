@@ -260,6 +260,17 @@ def test_calls_in_flight_do_not_end_what_the_limit_allows(
     assert asking.usage.cost == 75.0
 
 
+def test_a_slow_server_of_ones_own_is_waited_for() -> None:
+    """Asking it again would let it work twice."""
+    own, hosted = (
+        open_client("openai/gpt-4o-mini", notify=print, address=address)
+        for address in ("http://localhost:1/v1", None)
+    )
+    assert own._server.timeout == 600 > hosted._server.timeout
+    short = open_client("openai/m", notify=print, address="http://localhost:1/v1", timeout=3)
+    assert short._server.timeout == 3
+
+
 def test_a_client_for_a_named_model() -> None:
     told: list[str] = []
     frugal = open_client("openai/gpt-4o-mini", notify=told.append, cached=False, asks=False)
