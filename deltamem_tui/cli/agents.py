@@ -109,7 +109,7 @@ def _way_of_learning(given: str | None) -> str:
 
 
 def remove(agent: Agent, project: Project = False, dry_run: options.DryRun = False) -> Result:
-    """Take our entries out of an agent's settings, which are then as before."""
+    """Remove the entries that `agent install` wrote; other settings stay."""
     from deltamem_tui.agents import settings
 
     protocol = settings.protocol_of(agent)

@@ -38,7 +38,7 @@ def recall(
     ] = None,
     episode: Annotated[str, option("--episode", "NAME", "The episode's id in its log.")] = "",
 ) -> Result:
-    """Recall what a bank knows of a task, as the text for an agent's prompt."""
+    """Recall what a bank knows about a task, as text for an agent's prompt."""
     from deltamem_tui.memory.credit.credit import append_receipt
     from deltamem_tui.memory.engine import recall
     from deltamem_tui.memory.method import is_shown
@@ -205,7 +205,7 @@ def search(
 
 
 def browse(invocation: Invocation, bank: options.MaybeBank = None) -> Result:
-    """Look at banks in the terminal, ask them, and put them right.
+    """Browse banks in the terminal: look, ask, repair.
 
     With a terminal the browser opens before this command is read.
     """

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def list_(invocation: Invocation) -> Result:
     """List all banks and where they are.
 
-    Those of the banks folder come together with those that were shipped with the program.
+    These are the banks in your banks folder and those that ship with the program.
     """
     folder = invocation.banks_folder
     banks = [asdict(bank) | {"method": _method_of(bank)} for bank in paths.find_banks(folder)]
@@ -209,7 +209,7 @@ def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[A
 
 
 def methods() -> Result:
-    """List the memory methods, one of which a new bank is made for."""
+    """List the memory methods; a new bank is made for one of them."""
     from deltamem_tui.memory.method import titles
 
     data = [{"name": name, "title": title} for name, title in titles().items()]

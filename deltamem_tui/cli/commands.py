@@ -83,7 +83,7 @@ NOUNS: Mapping[str, str] = {
     "bank": "Banks: list, count, check, tune, ship, merge, copy and remove them.",
     "node": "What a bank has learnt: look at it, search it, correct it, undo.",
     "episode": "What it learnt from: how episodes ended, and the formats of logs.",
-    "model": "Language models: their prompts, and their kept answers.",
+    "model": "Language models: their prompts, and their stored answers.",
     "agent": "Let agents read banks and send their sessions home: MCP and hooks.",
     "lab": "What a memory is worth: in games, over a log, for the next sessions.",
 }
@@ -104,7 +104,7 @@ COMMANDS = (
     _Entry("bank freeze", "banks", "work"),
     _Entry("bank unfreeze", "banks", "work"),
     _Entry("bank verify", "banks", "work --vectors"),
-    _Entry("bank compact", "banks", "work --dry-run"),
+    _Entry("bank compact", "banks", "work"),
     _Entry("bank parameters", "tuning", "work task.tau_base=0.8"),
     _Entry("bank calibrate", "tuning", "work"),
     _Entry("bank consolidate", "learning", "work --extractor rules"),

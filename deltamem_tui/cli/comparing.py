@@ -27,12 +27,15 @@ if TYPE_CHECKING:
 
 def merge(
     invocation: Invocation,
-    banks: Annotated[list[str], argument("BANK...", "Without -o the first gets all.")],
+    banks: Annotated[
+        list[str], argument("BANK...", "Two or more; without -o all goes into the first.")
+    ],
     *,
     output: Annotated[
-        str | None, typer.Option("--output", "-o", metavar="BANK", help="A new bank that gets all.")
+        str | None,
+        typer.Option("--output", "-o", metavar="BANK", help="Write into a new bank instead."),
     ] = None,
-    near: Annotated[float, option("--near", "X", "From which similarity roots are near.")] = NEAR,
+    near: Annotated[float, option("--near", "X", "List roots at least this similar.")] = NEAR,
     across_domains: Annotated[
         bool, flag("--across-domains", "Merge banks of different domains.")
     ] = False,
@@ -125,7 +128,7 @@ def diff(
 ) -> Result:
     """Show what differs between two banks, node by node.
 
-    + is in the second alone, − in the first alone, ~ in both, but otherwise.
+    + only in the second, − only in the first, ~ different in the two.
     """
     from deltamem_tui.bank.diff import diff as compare
 

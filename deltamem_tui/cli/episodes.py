@@ -70,8 +70,8 @@ def outcome(
 
     Your verdict counts more than the log's, and that more than a judge model's; all are kept.
     `unclear` lets the others count again. The credit of the nodes that were recalled for it moves
-    with it, in one commit. If the episode was learnt as having ended otherwise, its nodes are
-    marked and it waits: the next `extract` replaces them. That is asked before.
+    with it, in one commit. If the episode was learnt with another outcome, you are asked first:
+    then its nodes are marked, and the next `extract` replaces them.
     """
     from msgspec import to_builtins
 
@@ -135,8 +135,8 @@ def formats() -> Result:
 def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> Result:  # noqa: A002
     """Show what each format would make of logs; nothing is imported.
 
-    Only formats that claim the log are tried, and the one that you name with --format, which may
-    be a file that you are just writing.
+    Tries the formats that recognise the log, and the one that you name with --format, such as a
+    declaration that you are writing.
     """
     from deltamem_tui.memory.episodes.import_view import reason_notes
     from deltamem_tui.trajectory.logs.sources import find_logs

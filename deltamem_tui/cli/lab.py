@@ -50,7 +50,7 @@ class ContestOptions(ModelOptions):
             "A memory method, or nothing, raw, kind; can be repeated.",
         ),
     ] = None
-    bank: Annotated[list[str] | None, option("--bank", "BANK", "A bank that competes.")] = None
+    bank: Annotated[list[str] | None, option("--bank", "BANK", "A bank to compare.")] = None
     learn_from: Annotated[
         list[str] | None, option("--learn-from", "LOG", "A log to learn first.")
     ] = None
@@ -62,8 +62,8 @@ class ContestOptions(ModelOptions):
         float | None,
         option("--judge-error", "SHARE", "Simulate a judge with this error.", min=0.0, max=1.0),
     ] = None
-    out: Annotated[Path | None, option("--out", "DIR", "Where the contest is kept.")] = None
-    parallel: Annotated[int, option("--parallel", "N", "How much runs at once.", min=1, max=64)] = 1
+    out: Annotated[Path | None, option("--out", "DIR", "Where the results are stored.")] = None
+    parallel: Annotated[int, option("--parallel", "N", "How many run at once.", min=1, max=64)] = 1
     embedder: options.Embedder = None
     extractor: options.Extractor = None
 
@@ -87,8 +87,8 @@ def play(
 ) -> Result:
     """Compare memories by games that an agent plays with them.
 
-    All contestants meet the same games in the same order. What is finished is kept: the same
-    command goes on with a contest that was interrupted, and shows one that is done.
+    All contestants meet the same games in the same order. Finished games are stored: the
+    same command continues an interrupted contest, and shows a finished one.
     """
     from deltamem_tui.lab.environment import no_such_split
     from deltamem_tui.lab.grounds import GameGround

@@ -29,7 +29,7 @@ Outcome = Annotated[
     option(
         "--outcome",
         "success|failure|FILE",
-        "Where the log states none: for all, or a file (JSON, JSONL, CSV, list of resolved ids).",
+        "For logs that state none: one for all, or a file (JSON, JSONL, CSV, resolved ids).",
     ),
 ]
 
@@ -55,7 +55,7 @@ def import_(
     no_redact: Annotated[bool, flag("--no-redact", "Keep keys, tokens and passwords.")] = False,
     dry_run: options.DryRun = False,
 ) -> Result:
-    """Bring the episodes of logs into a bank, each once.
+    """Import the episodes of logs into a bank, each once.
 
     The outcome of an episode is what its log states, else what you give; it is never
     guessed. Episodes without one wait until you give it. Keys, tokens and passwords are

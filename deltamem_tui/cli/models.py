@@ -111,7 +111,7 @@ def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, 
 
 
 def cache() -> Result:
-    """Show where the kept answers of models are, and how much room they take.
+    """Show where stored model answers are, and how much space they take.
 
     Every answer that was paid for is kept, so that the same question costs nothing the next
     time. Banks do not need them: remove the folder when it grows too large.
@@ -181,7 +181,7 @@ def prompt(
     domain: options.Domain = None,
     prompts: options.Prompts = None,
 ) -> Result:
-    """Show a prompt as it is, and where it comes from."""
+    """Show a prompt, and where it comes from."""
     from deltamem_tui.memory.prompts import library
 
     folders = invocation.settings(prompts=prompts).prompt_folders()
@@ -239,7 +239,7 @@ def export(
     domain: options.Domain = None,
     replace: Annotated[bool, flag("--replace", "Write over files that differ.")] = False,
 ) -> Result:
-    """Copy the shipped prompts into a folder, to be edited."""
+    """Copy the shipped prompts into a folder for you to edit."""
     from deltamem_tui.memory.prompts.library import export
 
     folder = folder.expanduser()

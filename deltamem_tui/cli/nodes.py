@@ -36,7 +36,7 @@ def tree(
     invocation: Invocation,
     bank: options.Bank,
     tree: options.TreeChoice = None,
-    depth: Annotated[int | None, option("--depth", "N", "Nothing deeper.", min=1)] = None,
+    depth: Annotated[int | None, option("--depth", "N", "Down to this depth.", min=1)] = None,
     limit: Annotated[int | None, option("--limit", "N", "At most N nodes a tree.", min=1)] = None,
 ) -> Result:
     """Show the outline of the trees, a line a node."""
@@ -154,7 +154,7 @@ def edit(
 def relabel(
     invocation: Invocation, bank: options.Bank, node: options.NodeId, label: Label
 ) -> Result:
-    """Label a node as written by a success, or by a failure."""
+    """Mark a node as learnt from a success or from a failure."""
     from deltamem_tui.memory.editing import relabel
 
     opened, name, found = _node(invocation, bank, node)
@@ -202,7 +202,7 @@ def delete(
 
 
 def undo(invocation: Invocation, bank: options.Bank) -> Result:
-    """Take back the last change made by hand or by `forget`; again for the one before."""
+    """Undo the last change made by hand or by `forget`; repeat for earlier ones."""
     from deltamem_tui.memory.editing import nothing_left, undo, undoable
 
     opened = invocation.open(bank, write=True)
@@ -213,7 +213,7 @@ def undo(invocation: Invocation, bank: options.Bank) -> Result:
 
 
 def redo(invocation: Invocation, bank: options.Bank) -> Result:
-    """Make the change again that was undone last; again for the one before."""
+    """Redo what was undone last; repeat for earlier ones."""
     from deltamem_tui.memory.editing import nothing_left, redo, redoable
 
     opened = invocation.open(bank, write=True)

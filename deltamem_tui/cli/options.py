@@ -60,7 +60,7 @@ Embedder = Annotated[
 Concurrency = Annotated[
     int, option("--concurrency", "N", "At most N calls at once.", min=1, max=256)
 ]
-Prompts = Annotated[str | None, option("--prompts", "DIR", "A folder of prompts that come first.")]
+Prompts = Annotated[str | None, option("--prompts", "DIR", "Prompts in here override all others.")]
 """`invocation.settings(prompts=prompts).prompt_folders()` is where prompts are looked up."""
 
 Admit = Annotated[
@@ -95,7 +95,7 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
     return choice
 
 
-Extractor = Annotated[str | None, option("--extractor", "rules", "Write by rules, at no cost.")]
+Extractor = Annotated[str | None, option("--extractor", "rules", "Learn by rules, free of charge.")]
 Sure = Annotated[bool, flag("--yes", "Do not ask first.")]
 Limit = Annotated[int | None, option("--limit", "N", "At most N.", min=1)]
 Coarse = Annotated[bool, flag("--coarse", "Use the judge's verdicts instead.")]
@@ -105,12 +105,14 @@ Coarse = Annotated[bool, flag("--coarse", "Use the judge's verdicts instead.")]
 class ModelOptions:
     """The options of all commands that ask a model."""
 
-    model: Annotated[str | None, option("--model", "NAME", "As litellm names it.")] = None
-    api_base: Annotated[str | None, option("--api-base", "URL", "Your own server.")] = None
+    model: Annotated[str | None, option("--model", "NAME", "Such as openai/gpt-4o-mini.")] = None
+    api_base: Annotated[
+        str | None, option("--api-base", "URL", "URL of your own model server.")
+    ] = None
     max_cost: Annotated[
         float | None, option("--max-cost", "USD", "Stop before spending more.", min=0.0)
     ] = None
-    no_cache: Annotated[bool, flag("--no-cache", "Ask everything anew; keep no answer.")] = False
+    no_cache: Annotated[bool, flag("--no-cache", "Ask everything again; store no answers.")] = False
     prompts: Prompts = None
     timeout: Annotated[
         float | None, option("--timeout", "SECONDS", "For each answer.", min=0.1, max=86_400.0)

@@ -160,9 +160,7 @@ def install(
     digest: Annotated[
         str | None, option("--digest", "sha256:…", "Refuse any other archive.")
     ] = None,
-    replace: Annotated[
-        bool, flag("--replace", "Put it in the place of the bank of this name.")
-    ] = False,
+    replace: Annotated[bool, flag("--replace", "Replace the bank of this name.")] = False,
     unfreeze: Annotated[bool, flag("--unfreeze", "Leave it writable.")] = False,
     dry_run: options.DryRun = False,
 ) -> Result:

@@ -181,7 +181,7 @@ def reembed(
     return Result("reembed", data, view=view, notes=notes)
 
 
-Delete = Annotated[bool, flag("--apply", "Delete them; else they are only listed.")]
+Delete = Annotated[bool, flag("--apply", "Delete the listed nodes.")]
 
 
 def forget(
@@ -249,8 +249,8 @@ def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
 def lift(invocation: Invocation, bank: options.Bank) -> Result:
     """Compare success with memory and without, and list nodes that look harmful.
 
-    From receipts and verdicts. Each share comes with its interval at 95 %; nothing is said to
-    help or to harm where the interval leaves it open.
+    Uses receipts and verdicts. Shares come with 95 % intervals; a node is called helpful or
+    harmful only where its interval is clear.
     """
     from deltamem_tui.memory.lift import bank_lift, difference_text, notes_of, share_text
 

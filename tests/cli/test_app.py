@@ -1,6 +1,7 @@
 """The program as a person calls it: options anywhere, and an answer to every mistake."""
 
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -57,6 +58,7 @@ def test_every_command_has_its_summary_an_example_and_explained_parameters(
     assert (command.help or "").splitlines()[0] == entry.summary
     assert entry.example.startswith(entry.name)
     assert f"Example: deltamem {entry.example}" in (command.epilog or "")
+    command.make_context(entry.verb, shlex.split(entry.example.removeprefix(entry.name)))
     for parameter in command.params:
         assert getattr(parameter, "help", None), parameter.name
 
