@@ -100,7 +100,7 @@ def test_own_sessions_are_recalled_on_an_empty_machine_by_fifteen_keys(
         assert "Claude Code  3 sessions" in await press("a")
         assert "3 episodes · 3 waiting · L learns from them" in await press("enter")
         assert "These 3 logs do not say how they ended" in await press("L")
-        assert "2 asks what an agent would be told" in await press("enter")
+        assert "2 asks what it knows" in await press("enter")
         assert "Type a task" in await press("2")
         assert "make migrate ENV=staging" in await press(*"deploy")
         assert "then worked: make migrate" in context(person)

@@ -180,7 +180,6 @@ _KEY_NAMES = {
     "asterisk": "*",
     "minus": "-",
     "plus": "+",
-    "left_square_bracket": "[",
     "right_square_bracket": "]",
     "pagedown": "page down",
     "pageup": "page up",

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
+from deltamem_tui.bank.node import Node
+from deltamem_tui.bank.undo import version
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, overturned_by
 from deltamem_tui.memory.method import display_of
@@ -28,11 +30,12 @@ _SHOWN = 5
 def plan_undo(path: Path, *, again: bool = False) -> WorkPlan:
     """Say what the last change by hand to the bank at `path` was, and ask whether to undo it."""
     bank = Bank.open(path)
-    found = editing.redoable(bank) if again else _undoable(bank)
-    verb = "redo" if again else "undo"
-    if found is None:
+    last = commit = editing.undoable(bank)
+    if again:
+        last, commit = editing.redoable(bank) or (None, None)
+    if last is None or commit is None:
         raise editing.nothing_left(bank, "redo" if again else "undo")
-    last, commit = found
+    verb = "redo" if again else "undo"
 
     def work(_: Progress) -> BankChange:
         now = Bank.open(path)
@@ -43,27 +46,30 @@ def plan_undo(path: Path, *, again: bool = False) -> WorkPlan:
         return BankChange(path, summary, (change.tree, living) if living else None)
 
     question = f"{verb.capitalize()} this {commit.event} in {one_line(bank.name, 40)}?"
-    return WorkPlan(f"{verb}ing", question, [_changed(bank, commit)], work)
+    return WorkPlan(f"{verb}ing", question, [_changed(bank, commit, again=again)], work)
 
 
-def _undoable(bank: Bank) -> tuple[Commit, Commit] | None:
-    commit = editing.undoable(bank)
-    return (commit, commit) if commit else None
-
-
-def _changed(bank: Bank, commit: Commit) -> Section:
-    """List the nodes that a change by hand is about."""
+def _changed(bank: Bank, commit: Commit, *, again: bool) -> Section:
+    """List the nodes that an undo or a redo changes, and what becomes of each."""
     tree_name, nodes = editing.recorded(bank, commit)
     tree, display = bank.tree(tree_name), display_of(bank, tree_name)
     lines = []
-    for node_id in islice(nodes, _SHOWN):
-        living = tree.find(node_id) == [node_id]
-        title = display.of_title(tree.node(node_id)) if living else "deleted"
-        lines.append(f"{node_id}  {title}")
+    for node_id, revision in islice(nodes.items(), _SHOWN):
+        then, _ = version(tree, node_id, revision, commit, redone=again)
+        now = tree.node(node_id) if tree.find(node_id) == [node_id] else None
+        lines.append(f"{_becomes(now, then)}: {display.of_title(now or then)}")
     lines += [f"… and {len(nodes) - _SHOWN:,} more"] if len(nodes) > _SHOWN else []
     number = counted(len(nodes), "node")
     title = f"{local_time(commit.time)}  {commit.event} of {number} of the {display.title}"
     return Section(title.strip(), "\n".join(lines))
+
+
+def _becomes(now: Node | None, then: Node) -> str:
+    if now is None or then.deleted:
+        return "deleted" if then.deleted else "comes back"
+    if now.label != then.label:
+        return f"is a {then.label} again"
+    return "moves back" if now.parent != then.parent else "gets other texts"
 
 
 _ENDS = {

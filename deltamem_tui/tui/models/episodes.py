@@ -81,9 +81,8 @@ class EpisodeBook:
 
     def doubt(self, number: int) -> list[Section]:
         """Return why an episode needs a verdict, if that was asked for."""
-        if (item := self.doubts.get(self.ids[number])) is None:
-            return []
-        return [Section("Why it is doubtful", item.why, warning=True)]
+        why = self.why_doubtful(number)
+        return [Section("Why it is doubtful", why, warning=True)] if why else []
 
     def state(self, number: int) -> str:
         """Return what became of an episode, in a word or two."""

@@ -11,12 +11,11 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import clean, count_tokens, counted, one_line
-from deltamem_tui.tui.models.sections import Section, title_of
+from deltamem_tui.tui.models.sections import Section
 
 NOTHING = "(empty)"
 _PREVIEW_NODES = 40
 _PREVIEW_INDENTS = 20
-_PREVIEW_CHARACTERS = 48
 
 
 def detail(
@@ -105,10 +104,10 @@ def subtree_preview(nodes: Sequence[Node], display: Display) -> list[Section]:
     sections = [Section(f"{display.level(top)} {top.id}", texts, top.label == "failure")]
     lines = []
     for node in below[: _PREVIEW_NODES - 1]:
-        title = display.difference(node, known.get(node.parent or "")) or node.id
+        title = display.difference(node, known.get(node.parent or ""))
         indent = "  " * min(node.depth - top.depth - 1, _PREVIEW_INDENTS)
         mark = "✗ " if node.label == "failure" else ""
-        lines.append(f"{indent}{node.id} {mark}{title_of(title, _PREVIEW_CHARACTERS)}")
+        lines.append(f"{indent}{node.id} {mark}{title}")
     if len(nodes) > _PREVIEW_NODES:
         lines.append(f"… and {len(nodes) - _PREVIEW_NODES:,} more")
     if lines:

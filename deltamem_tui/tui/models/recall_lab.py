@@ -95,8 +95,9 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
 
 def uses_threshold(found: CollectionRecall | None) -> bool:
     """Return whether a threshold decided what is recalled."""
-    by_rule = found is not None and found.match is not None and found.match.rule != "threshold"
-    return found is not None and found.threshold > -1 and not by_rule
+    if found is None or found.threshold <= -1:
+        return False
+    return found.match is None or found.match.rule == "threshold"
 
 
 def why_matched(bank: Bank, found: CollectionRecall | None) -> str:

@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 _NO_BANK = "(none)"
 """No bank can have this name."""
-_MEGABYTE = 1_000_000
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -276,5 +275,4 @@ def _deletion_lines(found: BankContents) -> list[str]:
     lines = [f"it cannot be opened: {found.error}" if found.error else gone]
     if found.frozen:
         lines.append("it is frozen, which does not keep it from being deleted")
-    size = f"{found.bytes / 1e6:,.1f} MB" if found.bytes >= _MEGABYTE else f"{found.bytes:,} bytes"
-    return [*lines, f"{counted(found.files, 'file')}, {size}; this cannot be undone"]
+    return [*lines, f"{counted(found.files, 'file')}; this cannot be undone"]

@@ -178,8 +178,9 @@ class BanksScreen(Screen[None]):
     DEFAULT_CSS = """
     BanksScreen BankList { height: 1fr; border-top: solid $primary; }
     BanksScreen TextPane { height: 11; max-height: 50%; border-top: solid $primary; padding: 0 1; }
-    BanksScreen #start { height: auto; max-height: 7; display: none; }
+    BanksScreen #start { height: auto; max-height: 60%; display: none; }
     BanksScreen.-start #start { display: block; }
+    BanksScreen.-start.-low #bank { display: none; }
     """
     _pop_result_callback = pop_result_callback
 

@@ -244,7 +244,7 @@ class EpisodesScreen(BankScreen):
         if waiting and not whole.bank.frozen:
             title += f" · {key('extract')} learns from them"
         elif any(map(len, whole.bank.trees.values())):
-            title += f" · {key('show_recall')} asks what an agent would be told"
+            title += f" · {key('show_recall')} asks what it knows"
         self._list.border_title = Content(title)
 
     # The episode and its nodes

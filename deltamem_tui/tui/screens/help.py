@@ -52,7 +52,7 @@ _ABOUT: Mapping[Scope, str] = {
         "verdict comes first."
     ),
     "report": (
-        "What the bank is worth in words, what to do next, how it grew, and what each commit "
+        "What the bank is worth in words, what to do next, how it grew, and what each change "
         "brought."
     ),
 }

@@ -91,6 +91,10 @@ class NodeEditor:
     def _display(self, chosen: ChosenNode) -> Display:
         return display_of(self._screen.bank, chosen.tree)
 
+    def _titled(self, chosen: ChosenNode) -> str:
+        """Return a node's title, for a message."""
+        return f"“{self._display(chosen).of_title(chosen.node)}”"
+
     # The texts
 
     def edit(self) -> None:
@@ -137,7 +141,7 @@ class NodeEditor:
                     hint=error.hint,
                 ) from error
             drafts.pop(chosen.place, None)
-            return f"edited {chosen.node.id}"
+            return f"edited {self._titled(chosen)}"
 
         self._write("writing the edit", work, chosen.place)
 
@@ -158,7 +162,7 @@ class NodeEditor:
             marks = ", ".join(marks_in(node.payload)) if unwarned else ""
             edits = browser.key_of("edit")
             rest = f"; its text still says {marks}, {edits} edits it" if marks else ""
-            return f"{node.id} is a {label} now{rest}"
+            return f"{self._titled(chosen)} is a {label} now{rest}"
 
         self._write("marking the node", work, chosen.place)
 
@@ -182,7 +186,7 @@ class NodeEditor:
 
             def work(bank: Bank) -> str:
                 editing.join(bank, chosen.tree, kept, gone)
-                return f"merged {gone.id} into {kept.id}"
+                return f"merged “{display.of_title(gone)}” into {self._titled(chosen)}"
 
             retry.forget()
             self._write("merging the nodes", work, chosen.place)
@@ -226,7 +230,9 @@ class NodeEditor:
 
         def work(bank: Bank) -> str:
             change = editing.move(bank, moved.tree, moved.node, parent)
-            where = f"below {parent.id}" if parent else "among the roots"
+            where = (
+                f"below {self._titled(ChosenNode(moved.tree, parent))}" if parent else "to the top"
+            )
             return f"moved {counted(len(change.nodes), 'node')} {where}"
 
         self._write("moving", work, moved.place)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import ClassVar
@@ -57,6 +58,8 @@ from deltamem_tui.tui.widgets.text_pane import TextPane, line_of
 
 _RECALLING = "recalling"
 _FAILURE = "✗ "
+_HEADER = re.compile(r".*?\n(?=#)|.*?\n\n.*?\n\n", re.DOTALL)
+"""Up to the first heading; of real work, which has none, the fence and one paragraph."""
 
 
 class MatchList(LineList):
@@ -207,9 +210,9 @@ class RecallScreen(BankScreen):
         """Return what to do first in a bank that has learnt nothing; else nothing."""
         if any(map(len, self.bank.trees.values())):
             return ""
-        key, waiting = self.browser.key_of, self.bank.episodes.waiting()
-        then = ("extract", "learns from the episodes that wait")
-        action, does = then if waiting else ("import_logs", "imports your agent's logs")
+        key, action, does = self.browser.key_of, "import_logs", "imports your agent's logs"
+        if self.bank.episodes.waiting():
+            action, does = "extract", "learns from the episodes that wait"
         start = f"There is nothing to recall yet. Press {key('show_episodes')}"
         return f"{start}: {key(action)} {does} there."
 
@@ -442,12 +445,7 @@ class RecallScreen(BankScreen):
 
 def _folded(context: str) -> list[Section]:
     """Return a context with what was learnt first, and what stands around it last and quiet."""
-    before, mark, after = context.partition("\n#")
-    if not mark:  # real work: behind the fence and one paragraph about how to read it
-        fence, _, rest = context.partition("\n\n")
-        header, mark, after = rest.partition("\n\n")
-        before = f"{fence}\n\n{header}"
-    if not mark:
+    if not (header := _HEADER.match(context)):
         return [Section("", context)]
-    told = Section("", f"{mark.strip()}{after}")
-    return [told, Section("Before that, the agent reads", before, quiet=True)]
+    before = Section("Before that, the agent reads", header[0].rstrip(), quiet=True)
+    return [Section("", context[header.end() :]), before]

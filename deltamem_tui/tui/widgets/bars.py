@@ -41,6 +41,7 @@ class KeyBar(Widget):
     KeyBar {
         height: 1; dock: bottom; background: $footer-background; color: $footer-foreground;
         & > .keys--key { color: $footer-key-foreground; text-style: bold; }
+        &:light > .keys--key { color: $footer-foreground; }
         &:ansi { background: ansi_default; color: ansi_default; }
         &:ansi > .keys--key { color: ansi_cyan; text-style: bold; }
         &:ansi:light > .keys--key { color: ansi_blue; }
