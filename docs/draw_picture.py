@@ -87,7 +87,8 @@ The last one alone asks for the bank's embedder.
 START = (View("start", (), SMALL),)
 """Of a machine without any bank of one's own."""
 
-SESSIONS = (View("first", ("a", "enter", "L", "enter", "2", ("task", "Deploy 2.5 to staging"))),)
+_FIRST = ("a", "enter", "L", "enter", "2", ("task", "Deploy 2.5 to staging"))
+SESSIONS = (View("first", _FIRST, (120, 42)),)
 """Of a machine with three sessions of a coding agent, from the first start to a context."""
 
 LEARNT = (

@@ -164,7 +164,7 @@ def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> N
         terminal.press("G")
         terminal.until("frozen     protected")
         terminal.press("Escape")
-        terminal.until("comes with the program")  # no longer covered
+        terminal.until("make an empty bank", "q quit")  # no longer covered
         terminal.press("n")
         terminal.until("A new bank")
         terminal.write("mine")
