@@ -54,6 +54,7 @@ class BankLine:
         """Open one bank; if it cannot be opened, say why."""
         try:
             bank = Bank.open(place.path)
+            bank.episodes.waiting()  # reads the index now: when it is shown, the bank may be gone
             return cls(place, bank, {name: len(tree) for name, tree in bank.trees.items()})
         except DeltaMemError as error:
             return cls(place, error=one_line(str(error)))
