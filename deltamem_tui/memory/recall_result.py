@@ -171,9 +171,14 @@ def _needed(header: str, entries: str) -> str:
     lines = []
     for line in header.splitlines():
         explained = _TERM.findall(line.partition(":")[0]) if line.startswith("- `") else []
-        if not explained or any(term in entries for term in explained):
+        if not explained or any(_is_word(term, entries) for term in explained):
             lines.append(line)
     return "\n".join(lines).strip()
+
+
+def _is_word(term: str, text: str) -> bool:
+    """Return whether a text has a term by itself, and not only within a longer word."""
+    return re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text) is not None
 
 
 def chain_entries(display: Display, chain: Sequence[Node]) -> list[str]:

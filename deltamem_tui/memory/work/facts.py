@@ -68,6 +68,7 @@ _CHECKS = _set(
     jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest
     """
 )
+_OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
 _CLAUSES = re.compile(
     r"\b(join|group by|order by|limit|having|distinct|intersect|except|union|not in|like|between"
     r"|count|avg|sum|max|min)\b",
@@ -88,6 +89,7 @@ def facts_of(episode: Trajectory) -> list[WorkFact]:
     evidence.
     """
     acts = [read_step(index, step) for index, step in enumerate(episode.steps)]
+    acts = [act for act in acts if not _OWN.match(act.tool)]
     found: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
     for fact in _all(episode, acts):
         if fact.value and len(found[fact.kind]) < _MOST.get(fact.kind, _MOST_OF_OTHERS):

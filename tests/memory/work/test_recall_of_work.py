@@ -477,3 +477,23 @@ def test_a_project_is_told_of_itself(tmp_path: Path) -> None:
     assert "cargo test" in recall(bank, "Fix the header", "Working directory: /y/bank").context
     assert "cargo" not in digest(bank, 200, project="shop")
     assert "cargo" in digest(bank, 200)
+
+
+def test_asking_the_memory_is_no_work(tmp_path: Path) -> None:
+    steps = [
+        ('mcp__deltamem__recall(task="the sum")', "nothing is near"),
+        ('deltamem_recall(task="the sum")', "nothing is near"),
+        ('lookup(name="the sum")', "6"),
+    ]
+    tasks = ("Find the sum of the prices", "Find the sum of the weights", "Find the sum")
+    told = recall(bank_of(tmp_path, [episode(each, steps) for each in tasks]), tasks[0]).context
+    assert "lookup" in told
+    assert "deltamem" not in told
+
+
+def test_a_legend_is_shown_only_for_its_words(tmp_path: Path) -> None:
+    steps = [('deltas(name="x")', "1"), ('basement(name="x")', "2")]
+    tasks = ("Count the deltas of x", "Count the deltas of y", "Count the deltas of z")
+    told = recall(bank_of(tmp_path, [episode(each, steps) for each in tasks]), tasks[0]).context
+    assert "deltas" in told
+    assert "each delta below it" not in told
