@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.coding import own_words
-from deltamem_tui.trajectory.readers.conversation import Conversation
+from deltamem_tui.trajectory.readers.conversation import Conversation, NothingAskedError
 from deltamem_tui.trajectory.readers.messages import (
     add_message,
     content_text,
@@ -111,6 +111,8 @@ def episode(
     heard = list(map(spoken, own))
     opening = next((index for index, message in enumerate(heard) if _asks(message)), None)
     if opening is None:
+        if {message["role"] for message in heard} | {"system"} == {"user", "system"}:
+            raise NothingAskedError("the user asked for nothing in it")
         hint = "look whether the log has lost its beginning, or name its format with `--format`"
         raise RecordError("no message of a user, so no task", hint=hint)
     for message in heard[:opening]:

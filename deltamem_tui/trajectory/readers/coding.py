@@ -80,12 +80,13 @@ def own_words(text: str) -> str:
     return text
 
 
-def is_command(text: str) -> bool:
-    """Return True if a user's turn is a command to the agent's program, such as `/help`."""
+def is_command(text: str, *, to_program: bool = False) -> bool:
+    """Return True if a user's turn is a command such as `/help`; one that the program knows."""
     name, _, arguments = text.strip().partition(" ")
     if _COMMAND.fullmatch(name) is None:
         return False
-    return not arguments or (name.removeprefix("/") in _USER_COMMANDS and "\n" not in arguments)
+    is_known = name.removeprefix("/") in _USER_COMMANDS and "\n" not in arguments
+    return is_known or not (arguments or to_program)
 
 
 def typed_command(text: str) -> str:

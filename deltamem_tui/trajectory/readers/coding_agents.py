@@ -14,13 +14,11 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Preview, Record, located
+from deltamem_tui.trajectory.logs.record import Record, located
 from deltamem_tui.trajectory.model import FORKED_FROM, StepStatus, Trajectory
 from deltamem_tui.trajectory.readers.coding import (
     exit_status,
-    is_command,
     own_words,
-    shell_answer,
     typed_command,
     workspace,
 )
@@ -36,7 +34,6 @@ from deltamem_tui.trajectory.readers.reader import (
     Reading,
     conversation_readings,
     json_reader,
-    share,
 )
 from deltamem_tui.trajectory.readers.sessions import (
     WENT_BACK,
@@ -49,10 +46,6 @@ from deltamem_tui.trajectory.readers.sessions import (
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 
 _HELPED = "the work of sub-agents is not the session's"
-_STATUSES: dict[str, StepStatus] = {
-    **dict.fromkeys(("success", "true"), "ok"),
-    **dict.fromkeys(("error", "false"), "error"),
-}
 
 
 @dataclass(slots=True)
@@ -71,11 +64,9 @@ class AgentSession:
     origin: str = ""
     forks: set[str] = field(default_factory=set)
 
-    def add(self, name: str, message: Json, *, grows: bool = False) -> None:
-        """Add a message, by the name by which others follow it; if it `grows`, the last counts."""
-        key = name or f"#{len(self.messages)}"
-        if grows or key not in self.messages:
-            self.messages[key] = SessionMessage(name, message)
+    def add(self, name: str, message: Json) -> None:
+        """Add a message, by the name by which others follow it."""
+        self.messages.setdefault(name or f"#{len(self.messages)}", SessionMessage(name, message))
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,90 +215,6 @@ CLAUDE_CODE = agent_reader(
     _is_claude,
     Program(_take_claude, _session_id, _add_claude, _claude_helper),
 )
-
-
-_DIRECTORY = re.compile(
-    r"<session_context>.*?Workspace Directories:\*{0,2}\n\s+- ([^\n]+)", re.DOTALL
-)
-
-
-def _gemini_session(line: Json) -> str:
-    return _session_id(line) if "type" not in line else ""
-
-
-def _take_gemini(session: AgentSession, line: Json) -> None:
-    messages = line.get("messages", as_mapping(line.get("$set")).get("messages"))
-    for message in map(as_mapping, as_list(messages) if isinstance(messages, list) else [line]):
-        kind = as_text(message.get("type"))
-        if kind in ("user", "gemini") and "message" not in message:
-            session.add(as_text(message.get("id")), message, grows=True)
-            session.agent = session.agent or as_text(message.get("model"))
-            found = (
-                _DIRECTORY.match(content_text(message.get("content"))) if kind == "user" else None
-            )
-            session.directory = session.directory or (found[1] if found else "")
-        elif kind not in ("info", "error", "warning") and not _gemini_session(message):
-            is_note = any(key.startswith("$") for key in message)
-            session.unknown.update([] if is_note else [kind])
-
-
-def _add_gemini(conversation: Conversation, message: Json) -> None:
-    content = message.get("content")
-    # A session that was resumed has calls and answers among the words too.
-    apart = {"functionCall", "functionResponse"}
-    parts = [each for each in as_list(content) if apart.isdisjoint(as_mapping(each))]
-    text = content_text(parts if isinstance(content, list) else content)
-    if message["type"] == "user":
-        typed = own_words(text.strip())
-        (conversation.offer_task if is_command(typed) else conversation.user)(typed)
-        return
-    for thought in map(as_mapping, as_list(message.get("thoughts"))):
-        parts_of_it = (as_text(thought.get("subject")), as_text(thought.get("description")))
-        conversation.think(": ".join(filter(None, parts_of_it)))
-    conversation.say(text)
-    # A call and its result stand together, so all calls come first: they were made at once.
-    calls = list(map(as_mapping, as_list(message.get("toolCalls"))))
-    place = as_text(message.get("id")) or str(id(message))
-    ids = [as_text(call.get("id")) or f"{place}/{index}" for index, call in enumerate(calls)]
-    for call, call_id in zip(calls, ids, strict=True):
-        conversation.call(as_text(call.get("name")) or "tool", call.get("args"), call_id)
-    for call, call_id in zip(calls, ids, strict=True):
-        status = _STATUSES.get(as_text(call.get("status")))
-        shown, by_code = shell_answer(_gemini_result(call))
-        conversation.answer(shown, call_id, failed=status == "error", status=by_code or status)
-
-
-def _gemini_result(call: Json) -> str:
-    texts = []
-    for part in as_list(call.get("result")):
-        response = as_mapping(as_mapping(part).get("functionResponse")).get("response")
-        found = as_mapping(response).get("output", as_mapping(response).get("error", response))
-        texts.append(content_text(part if found is None else found))
-    shown = "\n".join(filter(None, texts))
-    shown = shown or content_text(call.get("result") if not texts else call.get("resultDisplay"))
-    status = as_text(call.get("status"))
-    return shown or (f"({status})" if status in ("error", "cancelled") else "")
-
-
-def _is_gemini(value: object) -> bool:
-    line = as_mapping(value)
-    if messages := as_list(line.get("messages")):
-        kinds = {as_text(as_mapping(message).get("type")) for message in messages}
-        return "sessionId" in line and not kinds.isdisjoint({"user", "gemini"})
-    if ("sessionId" in line and "projectHash" in line) or "$set" in line:
-        return True
-    return line.get("type") in ("user", "gemini") and "content" in line and "message" not in line
-
-
-def _claims_gemini(preview: Preview) -> float:
-    lines = list(map(as_mapping, preview.records))
-    keys = {"sessionId", "projectHash"}
-    is_sure = any(line.get("type") == "gemini" or "messages" in line for line in lines)
-    is_sure = is_sure or any(keys <= line.keys() and "kind" in line for line in lines)
-    return 0.95 * share(preview, _is_gemini) if is_sure else 0.0
-
-
-_GEMINI = Program(_take_gemini, _gemini_session, _add_gemini)
 
 
 # Codex: a line for each item of the conversation and each event shown of it.
@@ -478,13 +385,4 @@ CODEX = agent_reader(
     Program(_take_codex, _codex_session, _add_codex, settle=_settled, has_headers=True),
 )
 
-READERS = (
-    CODEX,
-    CLAUDE_CODE,
-    Reader(
-        "gemini-cli",
-        "Gemini CLI: sessions of user and gemini messages with toolCalls",
-        _claims_gemini,
-        _GEMINI.read,
-    ),
-)
+READERS = (CODEX, CLAUDE_CODE)

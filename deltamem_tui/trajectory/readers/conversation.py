@@ -20,7 +20,7 @@ from deltamem_tui.trajectory.model import (
     StepStatus,
     Trajectory,
 )
-from deltamem_tui.trajectory.readers.coding import call_arguments, call_text
+from deltamem_tui.trajectory.readers.coding import call_arguments, call_text, is_command
 from deltamem_tui.trajectory.readers.shapes import Json
 from deltamem_tui.trajectory.readers.tasks import domain_of, marked_task
 from deltamem_tui.trajectory.secrets.redaction import quoted
@@ -131,6 +131,9 @@ class Conversation:
         """Add the user's words: the task if they are the first, else an answer to the agent."""
         text = text.strip()
         if not text:
+            return
+        if is_command(text, to_program=self.has_task):
+            self.offer_task(text)
             return
         self._finish_turn()
         if not self._task:

@@ -175,6 +175,14 @@ def _without(members: object, names: list[str]) -> Json:
     return {k: each for k, each in found.items() if k not in names and each not in _EMPTY}
 
 
+def _latest(items: object, key: str) -> list[object]:
+    """Return items, of those of one name the last, in the place of the first."""
+    found: dict[object, object] = {}
+    for index, each in enumerate(as_list(items)):
+        found[as_text(as_mapping(each).get(key)) or index] = each
+    return [*found.values()]
+
+
 def _parted(messages: object, asked: object) -> Json:
     """Return the messages before the user's that asks, and those from it on."""
     found, text = as_list(messages), as_text(asked).strip()
@@ -246,6 +254,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "first": _first,
     "flat": _flat,
     "parted": _parted,
+    "latest": _latest,
     "parsed": lambda text: as_object(unfolded(text)),
     "issue": lambda content: issue_of(content_text(content)).strip(),
     "path": _path,
