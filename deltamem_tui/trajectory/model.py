@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, ClassVar, Literal, get_args
 
 import orjson
@@ -71,22 +71,15 @@ class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, 
 
     def with_texts(self, change: Callable[[str], str]) -> Step:
         """Return the step with each of its texts changed."""
-        return self.with_named_texts(lambda _, text: change(text))
-
-    def with_named_texts(self, change: Callable[[str, str], str]) -> Step:
-        """Return the step with each of its texts changed; `change` gets a text's name and it."""
-        arguments = changed(self.arguments, partial(change, "arguments"))
-        return Step(
-            change("action", self.action),
-            change("observation", self.observation),
-            change("thought", self.thought),
-            self.reward,
-            self.tool and change("tool", self.tool),
-            arguments if isinstance(arguments, dict) else None,
-            self.kind,
-            self.status,
-            self.speaker,
-            self.said and change("words of the user", self.said),
+        arguments = changed(self.arguments, change)
+        return replace(
+            self,
+            action=change(self.action),
+            observation=change(self.observation),
+            thought=change(self.thought),
+            tool=self.tool and change(self.tool),
+            arguments=arguments if isinstance(arguments, dict) else None,
+            said=change(self.said),
         )
 
 
@@ -96,10 +89,6 @@ def _texts_in(value: object) -> Iterator[str]:
     inner = [*value, *value.values()] if isinstance(value, Mapping) else value
     for each in inner if isinstance(inner, list | tuple) else ():
         yield from _texts_in(each)
-
-
-def _changed_in_step(change: Callable[[str, str], str], number: int, name: str, text: str) -> str:
-    return change(f"{name} of step {number}", text)
 
 
 def changed(value: object, change: Callable[[str], str]) -> object:
@@ -250,33 +239,20 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         ]
         return orjson.dumps((self.task, self.environment, rows))
 
-    def with_texts(self, change: Callable[[str, str], str]) -> Trajectory:
+    def with_texts(self, change: Callable[[str], str]) -> Trajectory:
         """Return the same episode, each of its texts changed."""
         source, outcome = self.source, self.outcome
         return replace(
             self,
-            task=change("task", self.task),
-            environment=change("environment", self.environment),
-            steps=tuple(
-                step.with_named_texts(partial(_changed_in_step, change, number))
-                for number, step in enumerate(self.steps, 1)
-            ),
-            outcome=replace(outcome, reason=change("reason of the outcome", outcome.reason)),
-            source=LogSource(
-                change("name of the log", source.file),
-                change("position in the log", source.position),
-                change("name of the format", source.format),
-            ),
-            domain=change("domain", self.domain),
-            agent=change("agent", self.agent),
-            metadata={
-                change("name of metadata", key): change(f"metadata {key}", fact)
-                for key, fact in self.metadata.items()
-            },
-            verdicts=tuple(
-                replace(each, reason=change("reason of a verdict", each.reason))
-                for each in self.verdicts
-            ),
+            task=change(self.task),
+            environment=change(self.environment),
+            steps=tuple(step.with_texts(change) for step in self.steps),
+            outcome=replace(outcome, reason=change(outcome.reason)),
+            source=LogSource(change(source.file), change(source.position), change(source.format)),
+            domain=change(self.domain),
+            agent=change(self.agent),
+            metadata={change(key): change(fact) for key, fact in self.metadata.items()},
+            verdicts=tuple(replace(each, reason=change(each.reason)) for each in self.verdicts),
         )
 
     def with_outcome(self, outcome: Outcome) -> Trajectory:

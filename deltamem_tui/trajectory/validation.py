@@ -164,13 +164,10 @@ def is_clean(text: bytes) -> bool:
     return clean(found) == found
 
 
-def _presentable(limits: LogLimits, name: str, text: str) -> str:
+def _presentable(limits: LogLimits, text: str) -> str:
     if len(text) > limits.field_characters:
-        raise RecordError(
-            f"the {clean(name)} has {len(text):,} characters, "
-            f"more than the {limits.field_characters:,} allowed",
-            hint="cut it in the log",
-        )
+        reason = f"a text of {len(text):,} characters, more than {limits.field_characters:,}"
+        raise RecordError(reason, hint="cut it in the log")
     return clean(text)
 
 
@@ -178,7 +175,7 @@ def without_recalled(trajectory: Trajectory) -> Trajectory:
     """Return the episode without the contexts that its agent was given."""
     if FENCE.encode() not in trajectory.searchable:
         return trajectory
-    return trajectory.with_texts(lambda _, text: _left(text))
+    return trajectory.with_texts(_left)
 
 
 def _left(text: str) -> str:
@@ -232,6 +229,6 @@ def _notes(trajectory: Trajectory) -> list[str]:
 def _cleaned(trajectory: Trajectory, redactor: Redactor) -> Trajectory:
     clean, metadata = redactor.clean, trajectory.metadata
     return replace(
-        replace(trajectory, metadata={}).with_texts(lambda _, text: clean(text)),
+        replace(trajectory, metadata={}).with_texts(clean),
         metadata={clean(key): redactor.clean_value(key, text) for key, text in metadata.items()},
     )

@@ -59,7 +59,7 @@ def test_every_text_is_cleaned() -> None:
         (GOOD.with_outcome(Outcome(True, float("nan"), "stated")), "reward of nan"),
         (
             Trajectory("boil water", steps=(Step("look", "x" * 10_000_000),)),
-            "observation of step 1 has 10,000,000 characters",
+            "a text of 10,000,000 characters",
         ),
     ],
 )

@@ -9,17 +9,17 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
+from itertools import compress
+from operator import not_
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
-import msgspec
-from msgspec import Meta, Struct, structs
+from msgspec import structs
 
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, located
-from deltamem_tui.trajectory.logs.tables import StoredTable
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcomes import (
     Score,
@@ -30,6 +30,7 @@ from deltamem_tui.trajectory.outcomes import (
     together,
     verdict,
     verdict_of,
+    verdict_of_whole,
 )
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, counted_once, episode_in
@@ -39,6 +40,7 @@ from deltamem_tui.trajectory.readers.conversation import (
     NothingAskedError,
     are_left_out,
 )
+from deltamem_tui.trajectory.readers.declarations import Declaration, OutcomePaths, loaded
 from deltamem_tui.trajectory.readers.messages import add_messages, speaker
 from deltamem_tui.trajectory.readers.reader import (
     Part,
@@ -58,6 +60,7 @@ from deltamem_tui.trajectory.readers.sessions import (
     whole_log,
 )
 from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, unfolded
+from deltamem_tui.trajectory.readers.traces import opened_text, span_of, task_in, trace_episode
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 if TYPE_CHECKING:
@@ -68,71 +71,12 @@ _STATUSES: dict[str, StepStatus] = {
     **dict.fromkeys(("error", "failed", "failure", "false"), "error"),
 }
 _SHIPPED = Path(__file__).with_name("formats")
-_MOST_BYTES = 1_000_000
 _NOTHING_THERE = "leave it out if nothing was done in it, else declare its format with `--format`"
 _REASON_WIDTH = 500  # scorers often explain with the whole answer
 FILE = "file_name"
 """The key under which a record has the name of its file, without its endings."""
 # As sure as other readers that know a log by its keys, and as one that only tried to read it.
 _SURE, _UNSURE = 0.95, 0.4
-
-
-class _StepPaths(Struct, forbid_unknown_fields=True):
-    action: str = ""
-    observation: str = ""
-    thought: str = ""
-    reward: str = ""
-    tool: str = ""
-    arguments: str = ""
-    status: str = ""
-
-
-class _OutcomePaths(Struct, forbid_unknown_fields=True):
-    success: str = ""
-    reward: str = ""
-    reason: str = ""
-    source: str = ""
-    best: str | Annotated[float, Meta(gt=0)] = 1.0
-
-
-class Declaration(Struct, forbid_unknown_fields=True):
-    """A declaration as it is written: expressions, except for the names and `gather`."""
-
-    name: str = ""
-    description: str = ""
-    own: str = ""
-    gather: bool = False
-    follows: str = ""
-    begins: str = ""
-    foreign: str = ""
-    calls: bool = False
-    records: str = ""
-    task: str = ""
-    environment: str = ""
-    messages: str = ""
-    fault: str = ""
-    steps: str = ""
-    rewards: str = ""
-    domain: str = ""
-    agent: str = ""
-    scores: str = ""
-    step: _StepPaths = msgspec.field(default_factory=_StepPaths)
-    outcome: str | _OutcomePaths = ""
-    tables: dict[str, StoredTable] = msgspec.field(default_factory=dict)
-    left_out: dict[str, dict[str, str]] = msgspec.field(default_factory=dict)
-    metadata: str | dict[str, str] = msgspec.field(default_factory=dict)
-
-    def expressions(self) -> dict[str, str]:
-        """Return all expressions that are there, by key; those of tables as `step.action`."""
-        found: dict[str, object] = {}
-        waiting: list[tuple[str, object]] = [*structs.asdict(self).items()]
-        for key, value in waiting:  # grows while it is walked
-            table = structs.asdict(value) if isinstance(value, Struct) else value
-            if isinstance(table, dict) and key != "tables":
-                waiting += [(f"{key}.{name}", inner) for name, inner in table.items()]
-            elif key not in ("name", "description"):
-                found[key] = table
-        return {key: text for key, text in found.items() if text and isinstance(text, str)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,7 +128,7 @@ def declared_reader(path: Path) -> Reader:
             task or an action, or holds an expression that is not a JMESPath.
     """
     source = one_line(path.name, 200)
-    form = _format(_loaded(path, source), source)
+    form = _format(loaded(path, source), source)
 
     name = one_line(form.declared.name, 200) or source.partition(".")[0]
     description = one_line(form.declared.description, 200) or f"declared in {source}"
@@ -197,7 +141,7 @@ def shipped_readers() -> tuple[Reader, ...]:
 
 
 def _shipped(path: Path) -> Reader:
-    declared = _loaded(path, path.name)
+    declared = loaded(path, path.name)
     form = cache(lambda: _format(declared, path.name))  # once a log is there: that takes a while
     return Reader(
         declared.name,
@@ -205,24 +149,6 @@ def _shipped(path: Path) -> Reader:
         claims=lambda at: bool(at.records or at.tables) and _sureness(form(), at),
         read=lambda log: _read(form(), log),
     )
-
-
-def _loaded(path: Path, source: str) -> Declaration:
-    try:
-        with path.open("rb") as file:
-            data = file.read(_MOST_BYTES + 1)
-    except OSError as error:
-        reason = f"cannot be read: {error.strerror or error}"
-        raise ConfigurationError(reason, source=source) from error
-    if len(data) > _MOST_BYTES:
-        raise ConfigurationError("larger than any declaration of a format", source=source)
-    try:
-        return msgspec.toml.decode(data.decode("utf-8"), type=Declaration)
-    except msgspec.ValidationError as error:
-        raise ConfigurationError(one_line(str(error), 200), source=source) from error
-    except (UnicodeDecodeError, msgspec.DecodeError, RecursionError) as error:
-        reason = f"not TOML: {one_line(str(error), 200)}"
-        raise ConfigurationError(reason, source=source) from error
 
 
 def _format(declared: Declaration, source: str) -> _Format:
@@ -236,9 +162,9 @@ def _format(declared: Declaration, source: str) -> _Format:
     ):
         hint = "one table is within none; others name one of them by `within`, and a column by `by`"
         raise ConfigurationError("wrong `tables`", source=source, hint=hint)
-    for key in () if "messages" in written else ("task", "step.action", "steps"):
+    for key in () if {"messages", "spans"} & {*written} else ("task", "step.action", "steps"):
         if key not in written:
-            hint = "every format needs a task, steps and an action, or `messages`"
+            hint = "every format needs a task, steps and an action, or `messages` or `spans`"
             raise ConfigurationError(f"no `{key}`", source=source, hint=hint)
     return _Format(declared, {key: compiled(text, key, source) for key, text in written.items()})
 
@@ -372,7 +298,9 @@ def _episode(conversation: Conversation, *, form: _Format, record: object) -> Tr
             conversation.pass_over(kind, why, count)
             if count and "messages" in form.searches and not form.find("messages", record):
                 raise NothingAskedError(f"{are_left_out(kind, count)}: {why}")
-    if "messages" in form.searches:
+    if "spans" in form.searches:
+        trajectory = _of_spans(conversation, form, record)
+    elif "messages" in form.searches:
         trajectory = _of_messages(conversation, form, record, environment)
     else:
         task = form.find("task", record)
@@ -384,7 +312,7 @@ def _episode(conversation: Conversation, *, form: _Format, record: object) -> Tr
         steps=_rewarded(trajectory.steps, as_list(form.find("rewards", record))),
         outcome=_outcome(form, record),
         domain=form.text("domain", record) or trajectory.domain,
-        agent=form.text("agent", record),
+        agent=form.text("agent", record) or trajectory.agent,
         metadata=_metadata(form, record),
     )
 
@@ -422,6 +350,14 @@ def _of_messages(
     return conversation.episode(task=task, environment=environment or conversation.system)
 
 
+def _of_spans(conversation: Conversation, form: _Format, record: object) -> Trajectory:
+    spans = [span_of(as_mapping(each)) for each in as_list(form.find("spans", record))]
+    if not spans:
+        raise RecordError("a trace without spans", hint="export the trace with them")
+    task = task_in(opened_text(form.find("task", record)))
+    return trace_episode(conversation, sorted(spans, key=lambda each: each.start), task=task)
+
+
 def _steps(form: _Format, record: object) -> Iterator[Step]:
     steps = form.find("steps", record)
     if not isinstance(steps, list):
@@ -453,7 +389,7 @@ def _outcome(form: _Format, record: object) -> Outcome:
     paths = form.declared.outcome
     if form.declared.scores:
         return _scored(form, record)
-    if not isinstance(paths, _OutcomePaths):
+    if not isinstance(paths, OutcomePaths):
         return recorded_anywhere(as_mapping(form.find("outcome", record)))
     flag, points = (form.find(f"outcome.{key}", record) for key in ("success", "reward"))
     # What the record itself calls the two.
@@ -478,8 +414,8 @@ def _outcome(form: _Format, record: object) -> Outcome:
 
 def _scored(form: _Format, record: object) -> Outcome:
     """Return what several scores say together: each has a name, a value, and may have more."""
-    rows = map(as_mapping, as_list(form.find("scores", record)))
-    scores = (
+    rows = [*map(as_mapping, as_list(form.find("scores", record)))]
+    scores = [
         Score(
             as_text(row.get("name")),
             row.get("value"),
@@ -487,7 +423,11 @@ def _scored(form: _Format, record: object) -> Outcome:
             one_line(as_text(row.get("reason")), _REASON_WIDTH),
         )
         for row in rows
-    )
+    ]
+    if form.declared.spans:  # a trace is scored for many things
+        of_part = [bool(row.get("is_part")) for row in rows]
+        whole, parts = compress(scores, map(not_, of_part)), compress(scores, of_part)
+        return verdict_of_whole(whole, parts)
     outcome = verdict(scores, any_name=True)
     if outcome.source == "unknown" and not outcome.reason:
         return Outcome(reason=form.text("fault", record))

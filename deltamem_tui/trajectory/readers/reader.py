@@ -106,11 +106,6 @@ def each_part(
     return read
 
 
-def each_record(parse: Callable[[object], Trajectory]) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for formats in which every JSON record is one episode."""
-    return each_part(lambda value: [("", lambda _: parse(value))])
-
-
 def each_conversation(
     parse: Callable[[Conversation, object], Trajectory],
 ) -> Callable[[Log], Iterator[Reading]]:

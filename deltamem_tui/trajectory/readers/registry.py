@@ -31,7 +31,7 @@ READERS: tuple[Reader, ...] = (
     *coding_agents.READERS,
     markdown.SPECSTORY,
     markdown.AIDER,
-    *trace_formats.READERS,
+    trace_formats.OTEL,
     chat_logs.OPENAI,
     chat_logs.ANTHROPIC,
     chat_logs.SHAREGPT,

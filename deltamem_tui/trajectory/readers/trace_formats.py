@@ -1,4 +1,4 @@
-"""Traces as tracing tools export them: OpenTelemetry and OpenInference, and Langfuse."""
+"""Traces as OpenTelemetry and OpenInference export them."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.model import OutcomeSource, Trajectory
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcomes import Score, verdict_of_whole
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import each_conversation, json_reader
+from deltamem_tui.trajectory.readers.reader import json_reader
 from deltamem_tui.trajectory.readers.sessions import stray
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
@@ -18,14 +18,12 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_text,
     natural_key,
     unfolded,
-    unquoted,
 )
 from deltamem_tui.trajectory.readers.traces import (
     MOST_NAME,
     Span,
     as_name,
     each_trace,
-    messages_in,
     moment,
     task_in,
     trace_episode,
@@ -33,7 +31,6 @@ from deltamem_tui.trajectory.readers.traces import (
 
 # Dotted names, typed values and JSON in JSON that go deeper are nothing that a span is read for.
 _DEEPEST = 20
-_NESTED_TEXTS = 3
 _EVENT_MESSAGES = {
     **{f"gen_ai.{role}.message": role for role in ("system", "user", "assistant", "tool")},
     "gen_ai.choice": "assistant",
@@ -254,88 +251,3 @@ OTEL = json_reader(
     is_own=_is_otel,
     read=each_trace(_otel_parts, _otel_episode),
 )
-
-
-def _langfuse_episode(conversation: Conversation, value: object) -> Trajectory:
-    record = as_mapping(value)
-    trace = _langfuse_trace(record)
-    observations = as_list(record.get("observations") or trace.get("observations"))
-    if not observations:
-        raise RecordError("a trace without observations", hint="export the trace with them")
-    spans = sorted(map(_langfuse_span, map(as_mapping, observations)), key=lambda each: each.start)
-    scores = [as_mapping(score) for score in as_list(trace.get("scores") or record.get("scores"))]
-    return trace_episode(
-        conversation,
-        spans,
-        task=task_in(_opened_text(trace.get("input"))),
-        outcome=verdict_of_whole(
-            (_langfuse_score(score) for score in scores if not score.get("observationId")),
-            (_langfuse_score(score) for score in scores if score.get("observationId")),
-        ),
-        metadata={"id": as_text(trace.get("id")), "name": as_text(trace.get("name"))},
-    )
-
-
-def _langfuse_trace(record: Json) -> Json:
-    several = as_list(record.get("traces"))
-    return as_mapping(record.get("trace") or (several[0] if len(several) == 1 else None)) or record
-
-
-def _langfuse_span(item: Json) -> Span:
-    # What OpenTelemetry told of it: older servers call every such part a span.
-    told = as_mapping(as_mapping(unfolded(item.get("metadata"))).get("attributes"))
-    given, answer = _opened_text(item.get("input")), _opened_text(item.get("output"))
-    failed = item.get("level") == "ERROR"
-    span = Span(
-        id=as_text(item.get("id")),
-        parent=as_text(item.get("parentObservationId")),
-        name=as_text(told.get("gen_ai.tool.name") or item.get("name")) or "tool",
-        start=moment(item.get("startTime")),
-        is_tool=item.get("type") == "TOOL" or "gen_ai.tool.name" in told,
-        given=given,
-        answer=item.get("statusMessage") if failed and not answer else answer,
-        call_id=as_text(told.get("gen_ai.tool.call.id")),
-        failed=failed,
-    )
-    if item.get("type") == "GENERATION":
-        prompt = task_in(given)  # where it was asked in one text
-        span.asked = messages_in(given) or [{"role": "user", "content": prompt}][: bool(prompt)]
-        span.answered = messages_in(answer, answer=True)
-        span.model = as_text(item.get("model"))
-    return span
-
-
-def _langfuse_score(score: Json) -> Score:
-    value, kind = score.get("value"), score.get("dataType")
-    if kind == "BOOLEAN" and value in (0, 1):
-        value = value == 1
-    elif kind == "CATEGORICAL":
-        value = score.get("stringValue") or value
-    source: OutcomeSource = "judge" if score.get("source") == "EVAL" else "stated"
-    return Score(as_text(score.get("name")), value, source, as_text(score.get("comment")))
-
-
-def _opened_text(value: object) -> object:
-    for _ in range(_NESTED_TEXTS):
-        inner = unfolded(unquoted(value))
-        if inner is value:
-            break
-        value = inner
-    return value
-
-
-def _is_langfuse(value: object) -> bool:
-    record = as_mapping(value)
-    trace = _langfuse_trace(record)
-    observations = as_list(record.get("observations") or trace.get("observations"))
-    first = as_mapping(observations[0]) if observations else {}
-    return "id" in trace and "type" in first and ("startTime" in first or "traceId" in first)
-
-
-LANGFUSE = json_reader(
-    name="langfuse",
-    description="Langfuse: traces with observations and scores",
-    is_own=_is_langfuse,
-    read=each_conversation(_langfuse_episode),
-)
-READERS = (LANGFUSE, OTEL)

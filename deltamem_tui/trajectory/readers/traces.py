@@ -32,6 +32,8 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_mapping,
     as_object,
     as_text,
+    unfolded,
+    unquoted,
 )
 
 # Where programs put what a user asked, and what they answered at the end.
@@ -40,6 +42,7 @@ _ASKED = (
     *("message", "text"),
 )
 _BATCHES = ("messages", "contents", "generations", "choices", "candidates", "output")
+_NESTED_TEXTS = 3
 _MOST_DIGITS = 30  # of a number that is a time
 _EPOCH, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
 
@@ -135,6 +138,38 @@ class Span:
     answer: object = None
     call_id: str = ""
     failed: bool = False
+
+
+def span_of(row: Json) -> Span:
+    """Return the span that a row of a declaration tells of."""
+    given, answer = opened_text(row.get("given")), opened_text(row.get("answer"))
+    span = Span(
+        id=as_text(row.get("id")),
+        parent=as_text(row.get("parent")),
+        name=as_text(row.get("name")) or "tool",
+        start=moment(row.get("start")),
+        is_tool=bool(row.get("is_tool")),
+        given=given,
+        answer=answer,
+        call_id=as_text(row.get("call_id")),
+        failed=bool(row.get("failed")),
+    )
+    if row.get("is_model"):
+        prompt = task_in(given)  # where it was asked in one text
+        span.asked = messages_in(given) or [{"role": "user", "content": prompt}][: bool(prompt)]
+        span.answered = messages_in(answer, answer=True)
+        span.model = as_text(row.get("model"))
+    return span
+
+
+def opened_text(value: object) -> object:
+    """Return what is in a text that is JSON, or Python's way to show it, in a text again."""
+    for _ in range(_NESTED_TEXTS):
+        inner = unfolded(unquoted(value))
+        if inner is value:
+            break
+        value = inner
+    return value
 
 
 def trace_episode(
