@@ -112,9 +112,9 @@ def _reader_speeds(folder: Path) -> dict[str, float]:
         sizes[reader.name] += log.path.stat().st_size
         seconds[reader.name] += min(_seconds(log, reader) for _ in range(ROUNDS))
     for reader in readers():
-        if reader.name not in sizes:
+        if reader.name not in sizes and (log_written := written_log(reader.name, WRITTEN_BYTES)):
             path = folder / "written"
-            path.write_bytes(written_log(reader.name, WRITTEN_BYTES))
+            path.write_bytes(log_written)
             sizes[reader.name] = path.stat().st_size
             log = Log(path.name, path)
             seconds[reader.name] = min(_seconds(log, reader) for _ in range(ROUNDS))

@@ -30,6 +30,7 @@ from deltamem_tui.trajectory.readers.messages import (
     unknown_speaker,
 )
 from deltamem_tui.trajectory.readers.reader import (
+    UNDISPUTED,
     Reader,
     Reading,
     conversation_readings,
@@ -145,7 +146,7 @@ def agent_reader(
     name: str, description: str, is_own: Callable[[object], bool], program: Program
 ) -> Reader:
     """Return the reader of a program's sessions."""
-    return json_reader(name, description, is_own, program.read, sureness=0.96)
+    return json_reader(name, description, is_own, program.read, sureness=UNDISPUTED)
 
 
 def _session_id(line: Json) -> str:

@@ -22,6 +22,10 @@ Reading = Trajectory | RecordError | Notice
 """An item of a log: an episode, a refusal, or a notice of what is left out by design."""
 
 
+UNDISPUTED = 0.96
+"""How sure no two readers are of one log: no other need be asked."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reader:
     """One log format.

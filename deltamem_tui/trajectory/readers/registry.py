@@ -22,7 +22,7 @@ from deltamem_tui.trajectory.readers import (
     trace_formats,
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
-from deltamem_tui.trajectory.readers.reader import Reader
+from deltamem_tui.trajectory.readers.reader import UNDISPUTED, Reader
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 
 READERS: tuple[Reader, ...] = (
@@ -85,11 +85,16 @@ def reader_named(name: str) -> Reader:
 
 def detect(log: Log) -> list[Claim]:
     """Return every reader that claims a log, the surest first; empty if none does."""
-    return _claims(log.preview())
+    return _claims(log.preview(), at_most=2.0)
 
 
-def _claims(preview: Preview) -> list[Claim]:
-    claims = (Claim(reader, reader.claims(preview)) for reader in READERS)
+def _claims(preview: Preview, at_most: float) -> list[Claim]:
+    """Return the claims, the surest first; the last that is looked for is one of `at_most`."""
+    claims: list[Claim] = []
+    for reader in READERS:
+        claims.append(Claim(reader, reader.claims(preview)))
+        if claims[-1].sureness >= at_most:
+            break
     return sorted((claim for claim in claims if claim.sureness > 0), key=lambda c: -c.sureness)
 
 
@@ -103,7 +108,7 @@ def reader_of(log: Log) -> Reader:
     if problem := log.problem:
         raise LogFormatError(problem, source=log.name)
     preview = log.preview()
-    claims = _claims(preview)
+    claims = _claims(preview, at_most=UNDISPUTED)
     if not claims:
         raise _unknown(log.name, preview)
     tied = [claim.reader.name for claim in claims if claims[0].sureness - claim.sureness < _TIE]
