@@ -375,7 +375,7 @@ def _rows_episode(conversation: Conversation, rows: list[Json]) -> Trajectory:
             thought: Event = ("thought", {"text": first_text(row, THOUGHTS)})
             events += [thought, ("action", about), ("tool", seen)]
     found = events_episode(conversation, events)
-    outcomes = (_row_outcome(row) for row in reversed(rows))
+    outcomes = (recorded_anywhere(verdicts_in(row)) for row in reversed(rows))
     return replace(
         found,
         outcome=next((each for each in outcomes if each != Outcome()), Outcome()),
@@ -383,15 +383,6 @@ def _rows_episode(conversation: Conversation, rows: list[Json]) -> Trajectory:
         agent=told("agent", "model"),
         metadata={"id": told(*_EPISODES)},
     )
-
-
-def _row_outcome(row: Json) -> Outcome:
-    stated = verdicts_in(row)
-    outcome = recorded_anywhere(stated)
-    if "success" not in stated or outcome.success is not None:
-        return outcome
-    flag = stated["success"]
-    return verdict_of(flag.strip().lower() if isinstance(flag, str) else flag)
 
 
 def _rows(log: Log) -> Iterator[tuple[Json, str] | RecordError]:
