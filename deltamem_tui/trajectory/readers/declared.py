@@ -170,9 +170,11 @@ def _format(declared: Declaration, source: str) -> _Format:
 
 
 def _sureness(form: _Format, preview: Preview) -> float:
-    if tables := form.declared.tables:
-        known = preview.tables
-        return _SURE * all(each.columns <= {*known.get(name, ())} for name, each in tables.items())
+    if bool(form.declared.tables) != bool(preview.tables):
+        return 0.0
+    if tables := preview.tables:
+        asked = form.declared.tables.items()
+        return _SURE * all(each.columns <= {*tables.get(name, ())} for name, each in asked)
     if "own" not in form.searches:
         return _UNSURE * share(preview, lambda value: _is_read(form, value))
     if not form.declared.gather and form.gathers(preview):
