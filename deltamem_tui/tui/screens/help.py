@@ -30,9 +30,6 @@ _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, not t
 d3 depth        7× successful episodes that matched it
 » a node that is being moved"""
 
-_EVERYWHERE: tuple[Scope, ...] = ("tree", "list", "app")
-"""Their keys come last: they are as in other programs."""
-
 _ABOUT: Mapping[Scope, str] = {
     "banks": (
         "A bank is what one memory has learnt. Open one to read it, or bring your own agent's "
@@ -63,7 +60,8 @@ def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Sect
     """Return what a screen is for, and the keys of its scopes, with the person's own."""
     first = scopes[0]
     sections = [Section(SCOPE_TITLES[first], _ABOUT[first])] if first in _ABOUT else []
-    for scope in sorted(scopes, key=lambda each: each in _EVERYWHERE):
+    # The last are as in other programs.
+    for scope in sorted(scopes, key=lambda each: each in ("tree", "list", "app")):
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
         sections += [_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named)] if named else []
     manual = f"{shipped_docs_folder()} has the manual, browser.md first; `deltamem --help` too."

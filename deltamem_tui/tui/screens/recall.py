@@ -210,11 +210,11 @@ class RecallScreen(BankScreen):
         """Return what to do first in a bank that has learnt nothing; else nothing."""
         if any(map(len, self.bank.trees.values())):
             return ""
-        key, action, does = self.browser.key_of, "import_logs", "imports your agent's logs"
-        if self.bank.episodes.waiting():
-            action, does = "extract", "learns from the episodes that wait"
-        start = f"There is nothing to recall yet. Press {key('show_episodes')}"
-        return f"{start}: {key(action)} {does} there."
+        show, imports, learns = map(
+            self.browser.key_of, ("show_episodes", "import_logs", "extract")
+        )
+        steps = f"Press {show}: {imports} imports logs, {learns} learns from them."
+        return f"There is nothing to recall yet. {steps}"
 
     def bank_changed(self) -> None:
         """Take over the bank's numbers, but for those the user plays with; ask again."""
