@@ -88,13 +88,18 @@ def facts_of(episode: Trajectory) -> list[WorkFact]:
     """Return the facts of an episode, each once, grouped by kind, in order of their first
     evidence.
     """
-    acts = [read_step(index, step) for index, step in enumerate(episode.steps)]
-    acts = [act for act in acts if not _OWN.match(act.tool)]
+    acts = _acts(episode)
     found: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
     for fact in _all(episode, acts):
         if fact.value and len(found[fact.kind]) < _MOST.get(fact.kind, _MOST_OF_OTHERS):
             found[fact.kind].setdefault(fact.value)
     return [WorkFact(kind, value) for kind, values in found.items() for value in values]
+
+
+def _acts(episode: Trajectory) -> list[Act]:
+    """Return what was done, but for what the memory was asked."""
+    acts = (read_step(index, step) for index, step in enumerate(episode.steps))
+    return [act for act in acts if not _OWN.match(act.tool)]
 
 
 def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
@@ -440,8 +445,7 @@ def _scene_lines(episode: Trajectory) -> list[str]:
     facts = facts_of(episode)
     heads = dict.fromkeys(fact.value.split()[0] for fact in facts if fact.kind == "run")
     tools: dict[str, Counter[str]] = {}
-    for index, step in enumerate(episode.steps):
-        act = read_step(index, step)
+    for act in _acts(episode):
         if act.form == "call" and act.arguments and "" not in act.arguments:
             tools.setdefault(act.tool, Counter()).update(list(act.arguments))
     lines = [f"Tool: {tool}({', '.join(sorted(names))})" for tool, names in tools.items()]
