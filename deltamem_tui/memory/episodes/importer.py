@@ -49,7 +49,7 @@ from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from deltamem_tui.trajectory.validation import admitted, redact, without_recalled
 
 _BATCH_EPISODES = 5000
-_BATCH_BYTES = 24_000_000
+_BATCH_BYTES = 10_000_000
 _MOST_RECORDS = 64  # of one session: an id that more of them share names something else
 _NO_OUTCOMES = UserOutcomes()
 _ENDS = {True: "success", False: "failure", None: "unknown"}
