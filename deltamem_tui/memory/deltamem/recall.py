@@ -67,8 +67,7 @@ from deltamem_tui.memory.vectors.search import (
     scan_of,
     weighting_of,
 )
-from deltamem_tui.memory.work.paths import project_of
-from deltamem_tui.memory.work.texts import is_signed, scene_text, task_text
+from deltamem_tui.memory.work.texts import is_signed, project_of, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.text import ARROW, clean, count_tokens, key, one_line

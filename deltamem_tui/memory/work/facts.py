@@ -21,7 +21,7 @@ from deltamem_tui.memory.work.acts import (
     way_of,
     words_of,
 )
-from deltamem_tui.memory.work.paths import Folder, paths_in, project_of
+from deltamem_tui.memory.work.paths import Folder, paths_in
 from deltamem_tui.memory.work.texts import (
     KINDS,
     WorkFact,
@@ -29,6 +29,7 @@ from deltamem_tui.memory.work.texts import (
     from_text,
     has_facts,
     is_signed,
+    project_of,
     scene_text,
     shown,
     task_text,

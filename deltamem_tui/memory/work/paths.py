@@ -15,9 +15,8 @@ _PASSING = re.compile(
     r"(?:^|/)(?:tmp|temp|private|node_modules|site-packages|__pycache__|dist-packages"
     r"|\.(?!github\b|gitlab|circleci|golangci|eslint|pre-commit|gitignore|editorconfig)[a-z]\w*)(?:/|$)"
 )
-_FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)\W{1,3}((?:/|~)[^\s\"'<>]+)")
+FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)\W{1,3}((?:/|~)[^\s\"'<>]+)")
 _LENGTH = 120
-_SCENE = 4000  # characters of a scene that may name its folder
 
 
 def paths_in(text: str, most: int = 100_000) -> list[str]:
@@ -44,12 +43,6 @@ def is_file(path: str) -> bool:
     return "/" in path or name.count(".") < 3
 
 
-def project_of(scene: str) -> str:
-    """Return the name of the folder that a scene calls its working folder; empty without one."""
-    folder = _FOLDER.search(scene[:_SCENE])
-    return folder.group(1).rstrip("/.").rpartition("/")[2] if folder else ""
-
-
 class Folder:
     """The folder that an episode was worked in; it makes paths relative.
 
@@ -58,7 +51,7 @@ class Folder:
     """
 
     def __init__(self, episode: Trajectory) -> None:
-        roots = Counter(root.rstrip("/.") for root in _FOLDER.findall(episode.environment[:_SCENE]))
+        roots = Counter(root.rstrip("/.") for root in FOLDER.findall(episode.environment[:4000]))
         whole: set[str] = set()
         relative: set[str] = set()
         for step in episode.steps:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from deltamem_tui.memory.work.paths import is_file
+from deltamem_tui.memory.work.paths import FOLDER, is_file
 from deltamem_tui.text import one_line
 
 
@@ -98,6 +98,12 @@ def scene_text(scene: str) -> str:
         return ""
     digest = hashlib.sha256(plain.encode()).hexdigest()[:8]
     return f"{' '.join(plain.split()[:_SCENE_WORDS])} [scene {digest}]"
+
+
+def project_of(scene: str) -> str:
+    """Return the name of the folder that a scene calls its working folder; empty without one."""
+    folder = FOLDER.search(scene[:_TASK_CHARACTERS])
+    return folder.group(1).rstrip("/.").rpartition("/")[2] if folder else ""
 
 
 def is_signed(trigger: str) -> bool:

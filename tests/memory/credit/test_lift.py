@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import sqrt
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -31,6 +32,8 @@ EPISODES = st.lists(
 class _NoBank:
     """A bank in which every node lives."""
 
+    manifest: SimpleNamespace
+
 
 def lifted(given_: list[tuple[str, bool | None, set[int] | None]]) -> BankLift:
     """The lift of a bank with these episodes."""
@@ -46,7 +49,7 @@ def lifted(given_: list[tuple[str, bool | None, set[int] | None]]) -> BankLift:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(lift, "episodes", lambda _bank: found)
         patch.setattr(lift, "lives", lambda *_: True)
-        bank: Bank = _NoBank()  # type: ignore[assignment]
+        bank: Bank = _NoBank(SimpleNamespace(domain="generic"))  # type: ignore[assignment]
         return bank_lift(bank)
 
 

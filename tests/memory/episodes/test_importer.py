@@ -274,5 +274,5 @@ def test_marks_that_make_a_text_too_long_are_noticed(
     monkeypatch.setattr(importer, "admitted", partial(admitted, limits=most))
     found = take_in(bank, [holding(short + "x" * len(text)), holding(text + short)])
     (error,) = found.rejected
-    assert str(error).startswith("log.jsonl, line 1: the observation of step 1 has ")
+    assert str(error).startswith("log.jsonl, line 1: a text of ")
     assert found.count("imported") == 1
