@@ -77,13 +77,13 @@ SUBCOMMANDS = frozenset(
 """Programs whose second word says what is done."""
 _PARSED = 1500
 _ANSWER = 4000
-_LONG = 12  # acts of an episode that is told whole
+LONG = 12  # acts of an episode that is told whole
 _NAME = re.compile(r"[A-Za-z][\w./-]*(?: \d+\b)?|\d[\w.-]*")
 _COMMON = 0.5  # a name in more of an episode's acts does not tell which one led to which
 _JOINING = frozenset(
     re.findall(
         r"\S+",
-        "a an and as at by for from in in/on into of off on onto out over the to up with",
+        "a an and around as at by for from in in/on into of off on onto out over the to up with",
     )
 )
 
@@ -100,6 +100,7 @@ class Act:
         arguments: A call's arguments by name; what has no name is at "".
         answer: What came back of it, without what the user said.
         failed: Whether the answer says that it went wrong.
+        paid: Whether the environment rewarded it.
     """
 
     index: int
@@ -108,6 +109,7 @@ class Act:
     text: str
     answer: str = ""
     failed: bool = False
+    paid: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
 
     @property
@@ -144,7 +146,7 @@ def read_step(index: int, step: Step) -> Act:
             return Act(index, "message", "", text)
     text = bare(text) if form == "command" else text
     failed = status == "error" or (status is None and has_failed(answer))
-    return Act(index, form, tool, text, answer, failed, arguments)
+    return Act(index, form, tool, text, answer, failed, (step.reward or 0) > 0, arguments)
 
 
 def _shape(text: str) -> tuple[Form, str, Mapping[str, Any]]:
@@ -250,29 +252,48 @@ def _without_prefix(words: list[str]) -> list[str]:
 
 def way_of(acts: Sequence[Act], *, solved: bool) -> list[Act]:
     """Return the acts that an episode's end came of; all of them if it did not succeed."""
+    long = solved and len(acts) > LONG
     kept: list[Act] = []
-    for act in _leading_to_end(acts) if solved and len(acts) > _LONG else acts:
+    for act in _leading_to_end(acts) if long else acts:
         if act.form == "statement":
             kept = [each for each in kept if each.form != "statement"]
-        while kept and _is_said_better(kept[-1], act):
+        while kept and (kept[-1].text == act.text if long else _is_said_better(kept[-1], act)):
             kept.pop()
         kept.append(act)
     return kept
 
 
 def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
-    """Return the acts that are about what the last one is about, or about what those are."""
+    """Return the acts that were paid and the last one, and those that they came of.
+
+    An act came of those that name what it names, and of the one whose answer first told of that.
+    """
     names = [_names(act) for act in acts]
     counts = Counter(name for own in names for name in own)
-    common = {name for name, count in counts.items() if count > _COMMON * len(acts)} - names[-1]
+    ends = {at for at, act in enumerate(acts) if act.paid} | {len(acts) - 1}
+    common = {name for name, count in counts.items() if count > _COMMON * len(acts)}
+    common -= {name for at in ends for name in names[at]}
+    names = [own - common for own in names]
+    first: dict[str, int] = {}
+    bringing = 0
+    for at, act in enumerate(acts):
+        bringing = at if names[at] else bringing  # to look around shows where one went before
+        for name in _NAME.findall(act.answer):
+            first.setdefault(name, bringing)
     wanted: set[str] = set()
-    kept: list[Act] = []
-    for act, all_names in zip(reversed(acts), reversed(names), strict=True):
-        own = all_names - common
-        if not act.failed and (own & wanted or not kept):
-            wanted |= own
-            kept.append(act)
-    return kept[::-1]
+    kept: set[int] = set()
+    new = ends
+    while new:
+        kept |= new
+        own = {name for at in new for name in names[at]} - wanted
+        wanted |= own
+        about = {at for at, each in enumerate(names) if each & own}
+        new = {
+            at
+            for at in about | {first[name] for name in own if name in first}
+            if not acts[at].failed and at not in kept
+        }
+    return [acts[at] for at in sorted(kept)]
 
 
 def _names(act: Act) -> set[str]:

@@ -16,13 +16,14 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from deltamem_tui.embedding.lexical import Lexical, terms
-from deltamem_tui.memory.work.acts import head_of
+from deltamem_tui.memory.work.acts import LONG, head_of
 from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
 from deltamem_tui.text import counted, one_line
 
 _SAME_TASK = 0.85  # the share of two tasks' words that are in both, from which on they are one
 _NAMES = re.compile(r"[\w.*/-]*\w")
 _ONE_FORM = 0.6
+_NAME_WORDS = 4  # of what one task names otherwise than another
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
 _LOOKED_AT = 24
@@ -224,13 +225,16 @@ class _Writer:
             due = {head for head, share in expected.items() if share > _DUE}
             fits = [expected[head] if head in did else 1 - expected[head] for head in did | due]
             fit = sum(fits) / len(fits) if fits else 0.0
+            fit *= min((1 - expected[head] for head in due - did), default=1.0)
             solved = _BONUS if e.lessons[row].solved else 0.0
             return e.nearness[row] + _AGREE * agreed + _FIT * fit + solved
 
         told_of = [
             row
             for row in self.order[:_LOOKED_AT]
-            if row not in self.quoted and (e.lessons[row].worded or not worded)
+            if row not in self.quoted
+            and (e.lessons[row].worded or not worded)
+            and (e.lessons[row].solved or len(self.steps(e.lessons[row])) <= LONG)
         ]
         order = sorted(told_of, key=lambda row: -rank(row))
         best = rank(order[0]) if order else 0.0
@@ -432,15 +436,23 @@ def _is_same(words: set[str], others: set[str]) -> bool:
 
 def _renaming(old: str, new: str) -> dict[str, str]:
     """Return what stands in a task for what an older one of the same form names."""
-    before, after = _NAMES.findall(old)[:60], _NAMES.findall(new)[:60]
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
+    before, after = ([*_NAMES.finditer(task)][:60] for task in (old, new))
+    matcher = SequenceMatcher(
+        None, [each[0] for each in before], [each[0] for each in after], autojunk=False
+    )
     if matcher.ratio() < _ONE_FORM:
         return {}
-    return {
-        before[at]: after[to]
-        for kind, at, at_end, to, to_end in matcher.get_opcodes()
-        if kind == "replace" and at_end - at == to_end - to == 1 and len(before[at]) > 1
-    }
+    names = {}
+    for kind, start, end, first, to_end in matcher.get_opcodes():
+        at, to = start, first
+        if kind in ("equal", "delete"):
+            continue
+        if min(at, to) > 0 and (start == end or len(before[at][0]) == 1):
+            at, to = at - 1, to - 1  # `ice` for `ice cream`; an `M` alone is no name
+        if 0 < end - at <= _NAME_WORDS and to_end - to <= _NAME_WORDS:
+            name = old[before[at].start() : before[end - 1].end()]
+            names[name] = new[after[to].start() : after[to_end - 1].end()]
+    return {name: own for name, own in names.items() if len(name) > 1}
 
 
 def _adapted(step: str, names: Mapping[str, str]) -> str:
@@ -469,4 +481,4 @@ def _before(name: str) -> str:
         return r"(?<=[/#_:])"
     if name[0].isdigit():
         return r"(?<![\d.])"
-    return r"(?<=[/=:.])(?<!//)" if name.isalpha() else r"(?<![\w*])"
+    return r"(?<=[\s/=:.])(?<!//)" if name.isalpha() else r"(?<![\w*])"

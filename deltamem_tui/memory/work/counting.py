@@ -147,8 +147,13 @@ class Experience:
         return likely
 
     def heads(self, row: int, kinds: Iterable[str]) -> set[str]:
-        """Return the first words of a lesson's facts of some kinds: its programs and tools."""
-        return {value.split()[0] for kind, value in self.facts[row] if kind in kinds}
+        """Return the first words of a lesson's facts of some kinds: its programs and tools.
+
+        What its way does twice stands there twice: `take`, `take again`.
+        """
+        steps = Counter(f.value.split()[0] for f in self.lessons[row].facts if f.kind == "did")
+        again = {f"{head} again" for head, count in steps.items() if count > 1}
+        return again | {value.split()[0] for kind, value in self.facts[row] if kind in kinds}
 
     def solved_by(self, kind: str, value: str) -> bool:
         """Return whether an episode that succeeded has a fact."""

@@ -48,7 +48,7 @@ _MOST = {
     "read": 60,
     "check": 12,
     "run": 30,
-    "did": 24,
+    "did": 40,
     "fix": 8,
     "error": 6,
     "ask": 6,
@@ -83,17 +83,19 @@ _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
 _FIX_WITHIN = 8
 _TRAPS = 8
+_ROUND = 3  # steps that may be done in turn again and again
 
 
 def facts_of(episode: Trajectory) -> list[WorkFact]:
-    """Return the facts of an episode, each once, grouped by kind, in order of their first
+    """Return the facts of an episode, each once but steps, grouped by kind, in order of their first
     evidence.
     """
     acts = _acts(episode)
-    found: dict[str, dict[str, None]] = {kind: {} for kind in KINDS}
-    for fact in _all(episode, acts):
-        if fact.value and len(found[fact.kind]) < _MOST.get(fact.kind, _MOST_OF_OTHERS):
-            found[fact.kind].setdefault(fact.value)
+    found: dict[str, list[str]] = {kind: [] for kind in KINDS}
+    for kind, value in _all(episode, acts):
+        values = found[kind]
+        if value and len(values) < _MOST.get(kind, _MOST_OF_OTHERS):
+            values += [value] if kind == "did" or value not in values else []
     return [WorkFact(kind, value) for kind, values in found.items() for value in values]
 
 
@@ -384,9 +386,22 @@ def _outcome(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[W
     steps = [act for act in acts if act.form != "message"]
     done = [act for act in steps if not _is_quiet(act)] or steps
     kept = way_of([act for act in done if not _is_end(act)], solved=solved)
-    for act in kept[-_MOST["did"] :]:
-        error = f" → {shown(act.error, 140)}" if act.error else ""
-        yield WorkFact("did", _tells(act, folder) + error)
+    lines = [
+        _tells(act, folder) + (f" → {shown(act.error, 140)}" if act.error else "") for act in kept
+    ]
+    for line in _without_rounds(lines)[-_MOST["did"] :]:
+        yield WorkFact("did", line)
+
+
+def _without_rounds(lines: Sequence[str]) -> list[str]:
+    """Return lines with what was done again and again, a step or a few in turn, told once."""
+    kept: list[str] = []
+    for line in lines:
+        kept.append(line)
+        for size in range(1, _ROUND + 1):
+            if kept[-size:] == kept[-2 * size : -size]:
+                del kept[-size:]
+    return kept
 
 
 def _asked(episode: Trajectory) -> Iterator[WorkFact]:
