@@ -80,6 +80,7 @@ _ANSWER = 4000
 LONG = 12  # acts of an episode that is told whole
 _NAME = re.compile(r"[A-Za-z][\w./-]*(?: \d+\b)?|\d[\w.-]*")
 _COMMON = 0.5  # a name in more of an episode's acts does not tell which one led to which
+_GAP = 2  # acts between two that are kept belong to them
 _JOINING = frozenset(
     re.findall(
         r"\S+",
@@ -293,7 +294,10 @@ def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
             for at in about | {first[name] for name in own if name in first}
             if not acts[at].failed and at not in kept
         }
-    return [acts[at] for at in sorted(kept)]
+    near = {
+        at + gap for at in kept for gap in range(_GAP + 1) if {*range(at + 1, at + _GAP + 2)} & kept
+    }
+    return [act for at, act in enumerate(acts) if at in kept or (at in near and not act.failed)]
 
 
 def _names(act: Act) -> set[str]:

@@ -54,6 +54,7 @@ _AGREE = 0.15  # bonus of a way over tables that others use too
 _BONUS = 0.07  # bonus of a solved way
 _TITLE = 60  # characters of a task as the title of its way
 _SURE = 0.45  # nearness from which one way is enough
+_PROCEDURE = 4  # steps of a way that another one may do otherwise
 _FIXES = 1  # errors told
 _FIX_SAID = 0.3  # share of an error that the task names
 _FIX_NEAR = 0.3  # or likelihood among near tasks,
@@ -243,16 +244,17 @@ class _Writer:
         for row in order:
             if len(told) >= most or rank(row) < best - _WAY_GAP or e.nearness[row] < _FAR:
                 break
-            if told and e.nearness[self.quoted[-1]] >= _SURE:
-                continue
             lesson, steps = e.lessons[row], self.steps(e.lessons[row])
+            if told and e.nearness[self.quoted[-1]] >= _SURE and len(steps) < _PROCEDURE:
+                continue
             if not steps or steps[-1] in told:
                 continue
             how = "Solved" if lesson.solved else "Tried, not solved:"
             others = " with the names of this task" if self.renames(lesson, steps) else ""
             title = f"{how} “{one_line(lesson.task, _TITLE)}”{others}:"
             while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > room - len(title):
-                del steps[0]
+                again = (at for at in range(len(steps) - 1, 0, -1) if steps[at] in steps[:at])
+                del steps[next(again, 0)]  # what was done before, or else the beginning
             own = [f"{title} {steps[0]}"]
             if steps[1:]:
                 own = [title, *(f"{number}. {step}" for number, step in enumerate(steps, 1))]
@@ -467,7 +469,8 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
         return text
     ordered = sorted(names, key=len, reverse=True)
     pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
-    text_now = re.sub(rf"(?:{pattern})(?!\w)", lambda found: names[found.group()], text)
+    own = {name.lower(): new for name, new in names.items()}
+    text_now = re.sub(rf"(?i:{pattern})(?!\w)", lambda found: own[found.group().lower()], text)
     # Half of a command with the new names would be worse than all of it with the old ones.
     left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text_now) for name in names)
     return text if left else text_now

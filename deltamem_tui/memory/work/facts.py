@@ -83,7 +83,7 @@ _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
 _FIX_WITHIN = 8
 _TRAPS = 8
-_ROUND = 3  # steps that may be done in turn again and again
+_ROUND = 12  # steps that may be done in turn again and again
 
 
 def facts_of(episode: Trajectory) -> list[WorkFact]:
@@ -354,7 +354,8 @@ def _passes(act: Act, later: Act) -> bool:
 def _is_quiet(act: Act) -> bool:
     """Return whether an act only looks around: what it answers tells of files, not of itself."""
     if act.form == "command":
-        return act.tool in _QUIET
+        # What opens may be a door.
+        return act.tool in _QUIET and (act.tool != "open" or bool(_named_files(act)))
     if act.form == "statement":
         return act.text[:4].lower() in ("show", "desc")
     words = words_of(act.tool)
