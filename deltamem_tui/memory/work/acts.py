@@ -295,7 +295,11 @@ def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
             if not acts[at].failed and at not in kept
         }
     near = {
-        at + gap for at in kept for gap in range(_GAP + 1) if {*range(at + 1, at + _GAP + 2)} & kept
+        between
+        for at in kept
+        for later in range(at + 2, at + _GAP + 2)
+        if later in kept
+        for between in range(at + 1, later)
     }
     return [act for at, act in enumerate(acts) if at in kept or (at in near and not act.failed)]
 
