@@ -3,27 +3,24 @@
 What failed at this very task comes first, then the base, then what the task's own kind adds, then
 what went wrong before and what mended it. One line tells the evidence. All of it stays within
 a number of characters.
-
-Two tasks of one form differ in names: a release, a file, a service. What an older one names is
-found by comparing their words, and takes the present task's name wherever it stands by itself.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 
 from deltamem_tui.embedding.lexical import Lexical, terms
 from deltamem_tui.memory.work.acts import LONG, head_of
 from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
+from deltamem_tui.memory.work.texts import adapted, renaming
 from deltamem_tui.text import counted, one_line
 
 _SAME_TASK = 0.85  # the share of two tasks' words that are in both, from which on they are one
-_NAMES = re.compile(r"[\w.*/-]*\w")
-_ONE_FORM = 0.6
-_NAME_WORDS = 4  # of what one task names otherwise than another
+_SET = re.compile(r"(?:[A-Z]\w*=\S* )*")
+_WENT_WRONG = "Went wrong before: "
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
 _LOOKED_AT = 24
@@ -31,6 +28,8 @@ _DOING = ("run", "tool")
 _BASE = 3
 _MANY_FIXES = 4
 _FEW = 12
+_KIN = 0.3  # nearness from which one of few lessons may help
+_KIN_GAP = 0.05
 _DIGEST = 12
 _SAME_ERROR = 0.6  # the share of a known error's words that another has, if they are one
 _HABIT = 0.5  # the share of few tasks that makes a tool a habit
@@ -106,7 +105,7 @@ def mended(lessons: Sequence[Lesson], call: str, error: str) -> list[tuple[str, 
                 continue
             known = set(terms(wrong))
             share = len(known & words) / (len(known) or 1)
-            line = f"Went wrong before: {one_line(what, 170)} → {one_line(wrong, 140)}"
+            line = f"{_WENT_WRONG}{one_line(what, 170)} → {one_line(wrong, 140)}"
             line += f"; then worked: {one_line(worked, 170)}" if worked else ""
             if share >= _SAME_ERROR:
                 rank = share + 0.1 * bool(worked) + 0.1 * (what == call)
@@ -142,7 +141,8 @@ class _Writer:
         else:
             ways = self.ways(_WAYS, self.left)
             shown = [*ways, *self.tools(), *self.checks()]
-        lines = [*failed, *shown, *fixes]
+        said = "\n".join(shown)
+        lines = [*failed, *shown, *(fix for fix in fixes if _error_of(fix) not in said)]
         if not lines:
             return Advice([], [])
         return Advice([*lines, self.evidence()], self.quoted or self.near[:3])
@@ -196,10 +196,10 @@ class _Writer:
     def steps(self, lesson: Lesson) -> list[str]:
         """Return a lesson's way, with the present task's names in place of its own."""
         did = [fact.value for fact in lesson.facts if fact.kind == "did"]
-        names = _renaming(lesson.task, self.e.task)
+        names = renaming(lesson.task, self.e.task)
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
             names = {old: new for old, new in names.items() if not old.isalpha()}
-        return [one_line(_adapted(step, names), _STEP) for step in did]
+        return [one_line(adapted(step, names), _STEP) for step in did]
 
     def renames(self, lesson: Lesson, steps: Sequence[str]) -> bool:
         """Return whether a way names something that its own episode did not."""
@@ -274,7 +274,7 @@ class _Writer:
         for name, same in forms.items():
             seen = sum(each.seen for each in same)
             usual = max(same, key=lambda each: (each.seen, -len(each.value)))
-            text = usual.value if usual.seen > 1 or len(same) == 1 else name
+            text = usual.value if usual.seen > 1 or len(same) == 1 else _set_for(same) + name
             near, base = (sum(getattr(each, how) for each in same) for how in ("near", "base"))
             ranked.append((near, base, seen, text))
         whole = len(e.lessons)
@@ -302,11 +302,18 @@ class _Writer:
             for p, seen in made.items()
             if p not in changed and (seen > 1 or not e.solved_by("new", p))
         }
-        paths = [each.value for each in files if each.value not in passing and each.value[0] != "/"]
+        here = {value for _, value in e.known_here()}
+        paths = [
+            each.value
+            for each in files
+            if each.value in here and each.value not in passing and each.value[0] != "/"
+        ]
         match = _matches(e.task, paths)
         if len(e.lessons) <= _FEW:  # what a few other tasks touched is no habit
             known = {each.value for each in files if each.base >= _HABIT}
-            known |= {value for row in self.near for _, value in e.facts[row]}
+            kin = self.near or self.kin()
+            self.quoted += [row for row in kin if row not in self.near]
+            known |= {value for row in kin for _, value in e.facts[row]}
             match = {path: said for path, said in match.items() if said > _CUT or path in known}
             paths = [*match]
         none = Counted("", 0.0, 0.0, 0)
@@ -333,6 +340,11 @@ class _Writer:
         lines = self.row_of("Edited most: ", head)
         lines += self.row_of("Likely here: ", own)
         return [*lines, *self.by_folder("Also: ", rest)]
+
+    def kin(self) -> list[int]:
+        """Return the nearest lesson, and those as near: where few are known, these may help."""
+        e = self.e
+        return [row for row in self.order if e.nearness[row] >= max(_KIN, e.top - _KIN_GAP)]
 
     def row_of(self, title: str, items: Sequence[str]) -> list[str]:
         """Return a title with as many items as there is room for."""
@@ -390,7 +402,8 @@ class _Writer:
     def fixes(self) -> list[str]:
         """Errors that came before in such tasks or that the task names, and what mended them."""
         e = self.e
-        found = e.counted(["fix"])
+        here = e.known_here()
+        found = [each for each in e.counted(["fix"]) if ("fix", each.value) in here]
         asked = set(terms(e.task))
         words = [set(terms(each.value)) for each in found]
         shares = [len(asked & own) / (len(asked) or 1) for own in words]
@@ -404,15 +417,28 @@ class _Writer:
         for _, value in sorted(ranked, reverse=True)[:_FIXES]:
             what, _, mended = value.partition(" ⇒ ")
             lines.append(
-                f"Went wrong before: {one_line(what, 170)}; then worked: {one_line(mended, 100)}"
+                f"{_WENT_WRONG}{one_line(what, 170)}; then worked: {one_line(mended, 100)}"
             )
         return self.taken(lines)
 
 
+def _error_of(fix: str) -> str:
+    """Return what went wrong of a line that says it, as a way tells it."""
+    return fix.removeprefix(_WENT_WRONG).partition("; then worked: ")[0]
+
+
+def _set_for(checks: Sequence[Counted]) -> str:
+    """Return the variables that are set for most of some checks, as they stand before one."""
+    counts: Counter[str] = Counter()
+    for each in checks:
+        counts[each.value.removesuffix(_SET.sub("", each.value, count=1))] += each.seen
+    return counts.most_common(1)[0][0]
+
+
 def _check_name(command: str) -> str:
-    """Return a check without its files and packages."""
+    """Return a check without its variables, files and packages."""
     kept: list[str] = []
-    for word in command.split():
+    for word in _SET.sub("", command, count=1).split():
         if word.startswith("-") or "/" in word or ("." in word and kept):
             break
         kept.append(word)
@@ -434,54 +460,3 @@ def _matches(task: str, paths: Sequence[str]) -> dict[str, float]:
 def _is_same(words: set[str], others: set[str]) -> bool:
     """Return whether two tasks are one, by the share of their words that both have."""
     return bool(words) and len(words & others) >= _SAME_TASK * len(words | others)
-
-
-def _renaming(old: str, new: str) -> dict[str, str]:
-    """Return what stands in a task for what an older one of the same form names."""
-    before, after = ([*_NAMES.finditer(task)][:60] for task in (old, new))
-    matcher = SequenceMatcher(
-        None, [each[0] for each in before], [each[0] for each in after], autojunk=False
-    )
-    if matcher.ratio() < _ONE_FORM:
-        return {}
-    names = {}
-    for kind, start, end, first, to_end in matcher.get_opcodes():
-        at, to = start, first
-        if kind in ("equal", "delete"):
-            continue
-        if min(at, to) > 0 and (start == end or len(before[at][0]) == 1):
-            at, to = at - 1, to - 1  # `ice` for `ice cream`; an `M` alone is no name
-        if 0 < end - at <= _NAME_WORDS and to_end - to <= _NAME_WORDS:
-            name = old[before[at].start() : before[end - 1].end()]
-            names[name] = new[after[to].start() : after[to_end - 1].end()]
-    return {name: own for name, own in names.items() if len(name) > 1}
-
-
-def _adapted(step: str, names: Mapping[str, str]) -> str:
-    """Return a step with the present task's names; what came of it then stays as it was."""
-    did, sign, answer = step.partition(" → ")
-    return f"{_renamed(did, names)}{sign}{answer}"
-
-
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with names replaced where they stand by themselves."""
-    if not names:
-        return text
-    ordered = sorted(names, key=len, reverse=True)
-    pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
-    own = {name.lower(): new for name, new in names.items()}
-    text_now = re.sub(rf"(?i:{pattern})(?!\w)", lambda found: own[found.group().lower()], text)
-    # Half of a command with the new names would be worse than all of it with the old ones.
-    left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text_now) for name in names)
-    return text if left else text_now
-
-
-def _before(name: str) -> str:
-    """Return what may stand before a name: a plain word is one only as a part of a path or a
-    value.
-    """
-    if name.isdigit():  # alone it may be the value of an option
-        return r"(?<=[/#_:])"
-    if name[0].isdigit():
-        return r"(?<![\d.])"
-    return r"(?<=[\s/=:.])(?<!//)" if name.isalpha() else r"(?<![\w*])"

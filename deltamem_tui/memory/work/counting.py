@@ -94,6 +94,7 @@ class Experience:
         # An episode at the top speaks with weight `strength`, one `width` below with a third of it.
         self.strength = exp((min(top, 0.9) - _FLOOR) / 0.08)
         shares = self._shares()
+        self.is_here = [share == 1.0 for share in shares]
         self.weights = [
             share
             * self.strength
@@ -122,6 +123,15 @@ class Experience:
         if not any(self.project in home for home in homes):
             return [1.0] * len(homes)
         return [1.0 if not home or self.project in home else _ELSEWHERE for home in homes]
+
+    def known_here(self) -> set[tuple[str, str]]:
+        """Return the facts of the task's own project; all of them, if that is not known."""
+        return {
+            fact
+            for facts, is_here in zip(self.facts, self.is_here, strict=True)
+            for fact in facts
+            if is_here
+        }
 
     def order(self) -> list[int]:
         """Return the lessons, the nearest first."""

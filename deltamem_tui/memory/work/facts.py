@@ -70,6 +70,8 @@ _CHECKS = _set(
     """
 )
 _OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
+# Variables that a command runs with, and that hold no secret.
+_SET = r"(?<!\S)(?:(?!\w*(?:KEY|TOKEN|SECRET|PASS))[A-Z][A-Z0-9_]*=[\w.:/+-]{0,40} )+"
 _CLAUSES = re.compile(
     r"\b(join|group by|order by|limit|having|distinct|intersect|except|union|not in|like|between"
     r"|count|avg|sum|max|min)\b",
@@ -246,7 +248,8 @@ def _commands(act: Act) -> Iterator[WorkFact]:
             ]
             yield WorkFact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
         if "not found" not in act.error and (check := _check(words, head)):
-            yield WorkFact("check", check)
+            before = re.search(rf"{_SET}(?={re.escape(words[0])}(?!\S))", line)
+            yield WorkFact("check", (before[0] if before else "") + check)
 
 
 def check_of(act: Act) -> str:
@@ -260,12 +263,8 @@ def check_of(act: Act) -> str:
 def _head(words: Sequence[str], head: str) -> str:
     if head in SUBCOMMANDS:
         rest = [word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]*", word)]
-        take = (
-            2
-            if head in ("uv", "npm", "kubectl", "aws", "docker")
-            and rest[:1] in (["run"], ["get"], ["compose"])
-            else 1
-        )
+        runs = head in ("uv", "npm", "kubectl", "aws", "docker")
+        take = 2 if runs and rest[:1] in (["run"], ["get"], ["compose"]) else 1
         return " ".join([head, *rest[:take]])
     if head in ("python", "python3", "node", "bash", "sh", "ruby"):
         if words[1:2] == ["-m"]:

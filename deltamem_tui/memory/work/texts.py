@@ -3,13 +3,17 @@
 A fact is a kind and a value, and a node keeps them as lines (`Edited: pkg/cli/main.go`).
 Addresses, account names, long numbers and secrets are masked by their form; what has none (a
 person's name in a sentence) is not recognised.
+
+Two tasks of one form differ in names: a release, a file, a service. What an older one names is
+found by comparing their words, and takes the present task's name wherever it stands by itself.
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from difflib import SequenceMatcher
 from typing import NamedTuple
 
 from deltamem_tui.memory.work.paths import FOLDER, is_file
@@ -67,6 +71,9 @@ _TASK_WORDS = 200
 _TASK_CHARACTERS = 4_000
 _SCENE_WORDS = 60
 _SCENE_CHARACTERS = 40_000
+_NAMES = re.compile(r"[\w.*/-]*\w")
+_ONE_FORM = 0.6
+_NAME_WORDS = 4  # of what one task names otherwise than another
 _SIGNED = re.compile(r" \[scene ([0-9a-f]{8})\]$")
 
 
@@ -155,3 +162,54 @@ def is_worded(text: str) -> bool:
     return any(
         line.strip() and line.partition(": ")[0] not in _KIND_OF for line in text.splitlines()
     )
+
+
+def renaming(old: str, new: str) -> dict[str, str]:
+    """Return what stands in a task for what an older one of the same form names."""
+    before, after = ([*_NAMES.finditer(task)][:60] for task in (old, new))
+    matcher = SequenceMatcher(
+        None, [each[0] for each in before], [each[0] for each in after], autojunk=False
+    )
+    if matcher.ratio() < _ONE_FORM:
+        return {}
+    names = {}
+    for kind, start, end, first, to_end in matcher.get_opcodes():
+        at, to = start, first
+        if kind in ("equal", "delete"):
+            continue
+        if min(at, to) > 0 and (start == end or len(before[at][0]) == 1):
+            at, to = at - 1, to - 1  # `ice` for `ice cream`; an `M` alone is no name
+        if 0 < end - at <= _NAME_WORDS and to_end - to <= _NAME_WORDS:
+            name = old[before[at].start() : before[end - 1].end()]
+            names[name] = new[after[to].start() : after[to_end - 1].end()]
+    return {name: own for name, own in names.items() if len(name) > 1}
+
+
+def adapted(step: str, names: Mapping[str, str]) -> str:
+    """Return a step with the present task's names; what came of it then stays as it was."""
+    did, sign, answer = step.partition(" → ")
+    return f"{_renamed(did, names)}{sign}{answer}"
+
+
+def _renamed(text: str, names: Mapping[str, str]) -> str:
+    """Return a text with names replaced where they stand by themselves."""
+    if not names:
+        return text
+    ordered = sorted(names, key=len, reverse=True)
+    pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
+    own = {name.lower(): new for name, new in names.items()}
+    text_now = re.sub(rf"(?i:{pattern})(?!\w)", lambda found: own[found.group().lower()], text)
+    # Half of a command with the new names would be worse than all of it with the old ones.
+    left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text_now) for name in names)
+    return text if left else text_now
+
+
+def _before(name: str) -> str:
+    """Return what may stand before a name: a plain word is one only as a part of a path or a
+    value.
+    """
+    if name.isdigit():  # alone it may be the value of an option
+        return r"(?<=[/#_:])"
+    if name[0].isdigit():
+        return r"(?<![\d.])"
+    return r"(?<=[\s/=:.])(?<!//)" if name.isalpha() else r"(?<![\w*])"

@@ -475,6 +475,7 @@ def test_a_project_is_told_of_itself(tmp_path: Path) -> None:
     assert "npm test" in told
     assert "cargo test" not in told
     assert "cargo test" in recall(bank, "Fix the header", "Working directory: /y/bank").context
+    assert "src/footer.txt" in recall(bank, "Fix the footer", "Working directory: /x/shop").context
     assert "cargo" not in digest(bank, 200, project="shop")
     assert "cargo" in digest(bank, 200)
 
@@ -497,3 +498,53 @@ def test_a_legend_is_shown_only_for_its_words(tmp_path: Path) -> None:
     told = recall(bank_of(tmp_path, [episode(each, steps) for each in tasks]), tasks[0]).context
     assert "deltas" in told
     assert "each delta below it" not in told
+
+
+def test_a_check_is_told_with_the_variables_it_needs(tmp_path: Path) -> None:
+    parts = ("cart", "tax", "mail", "stock")
+    bank = bank_of(
+        tmp_path,
+        [
+            episode(
+                f"Mend the {part}",
+                [
+                    (f"pytest tests/test_{part}.py", "FAILED: No module named 'shop'")
+                    if part == "cart"
+                    else (f"cat shop/{part}.py", "..."),
+                    (f"sed -i s/a/b/ shop/{part}.py", ""),
+                    (f"API_TOKEN=x1 PYTHONPATH=. pytest tests/test_{part}.py", "1 passed"),
+                ],
+            )
+            for part in parts
+        ],
+    )
+    told = recall(bank, "Mend the search").context
+    assert "Check with: PYTHONPATH=. pytest" in told
+    assert "x1" not in told
+
+
+def test_of_few_tasks_the_nearest_names_its_files_and_only_here(tmp_path: Path) -> None:
+    def edited(task: str, path: str, project: str) -> Trajectory:
+        steps = [(f"sed -i s/a/b/ {path}", ""), ("make test", "ok")]
+        return episode(task, steps, environment=f"Working directory: /x/{project}")
+
+    tasks = {"Raise the VAT for Austria": "shop/tax.py", "Speed up the search": "shop/find.py"}
+    shop = [edited(task, path, "shop") for task, path in tasks.items()]
+    other = edited("Test the config loader", "tests/config_test.go", "cli")
+    bank = bank_of(tmp_path, [*shop, other, edited("Name the flags", "cmd/flags.go", "cli")])
+    told = recall(bank, "Correct the VAT", "Working directory: /x/shop").context
+    assert "shop/tax.py" in told
+    assert "shop/find.py" not in told
+    told = recall(bank, "The config test fails", "Working directory: /x/shop").context
+    assert "config_test.go" not in told
+
+
+def test_an_error_that_a_way_tells_is_told_once(tmp_path: Path) -> None:
+    steps = [
+        ("git tag v1", ""),
+        ("git push --tags", "error: no upstream"),
+        ("git push origin v1", "ok"),
+    ]
+    tasks = [f"Release version {n} to the forge" for n in "123"]
+    bank = bank_of(tmp_path, [episode(each, steps) for each in tasks])
+    assert recall(bank, "Release version 4 to the forge").context.count("no upstream") == 1
