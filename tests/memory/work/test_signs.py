@@ -36,6 +36,8 @@ CASES: list[tuple[list[Step], bool | None]] = [
     ([EDIT, said("Thank you! But can you also rename it?")], None),
     ([PASSED, said("No, that is not what I asked for.")], False),
     ([PASSED, said("It still fails on my machine")], False),
+    ([PASSED, said("No problem, thanks!")], True),
+    ([PASSED, said("It still works.")], True),
     ([EDIT, said("Now add a test")], None),
     ([EDIT, said("Nothing else")], None),
     ([EDIT, said("perfectly")], None),
