@@ -17,6 +17,7 @@ from deltamem_tui.trajectory.logs.record import LogLimits, Record, human_size, l
 
 MAGIC = b"SQLite format 3\x00"
 """How the file of a store begins."""
+_JOURNAL = bytes.fromhex("d9d505f920a163d7")
 ASIDE = ("-wal", "-shm", "-journal")
 """What stands behind a store's name in the names of the files beside it."""
 # Work that a store may ask for: of a small one, and more for each 100,000 bytes.
@@ -59,10 +60,17 @@ def rows_in(
     """Yield the rows of the first table, in each the rows of others that belong to it."""
     position = ""
     try:
+        if _is_being_changed(path):
+            hint = "import it again when its program has written it"
+            raise RecordError("the database is just being written", hint=hint)
         with _opened(path, limits) as store:
-            missing = sorted(tables.keys() - _columns(store).keys())
-            if missing:
-                raise RecordError(f"no table `{missing[0]}` in it")
+            present = _columns(store)
+            for name, table in tables.items():
+                if name not in present:
+                    raise RecordError(f"no table `{name}` in it")
+                # SQLite takes the name of a column that is not there for a text.
+                if missing := sorted(table.columns - {*present[name]}):
+                    raise RecordError(f"no column `{missing[0]}` in table `{name}`")
             rows = _Rows(store, tables, limits)
             top = next(name for name, table in tables.items() if not table.within)
             for number, row in enumerate(rows.of(top), 1):
@@ -96,6 +104,18 @@ def _opened(path: Path, limits: LogLimits) -> Iterator[sqlite3.Connection]:
         store.text_factory = lambda data: data.decode("utf-8", "replace")
         store.execute("PRAGMA trusted_schema = OFF")
         yield store
+
+
+def _is_being_changed(path: Path) -> bool:
+    """Tell if the store itself has half of a change.
+
+    Its journal could take that back, but may name other files, which SQLite then deletes.
+    """
+    journal = path.with_name(f"{path.name}{ASIDE[2]}")
+    if not journal.is_file():
+        return False
+    with journal.open("rb") as stream:
+        return stream.read(len(_JOURNAL)) == _JOURNAL
 
 
 def _columns(store: sqlite3.Connection) -> dict[str, list[str]]:

@@ -79,3 +79,25 @@ def test_a_store_that_asks_for_too_much_is_refused(
     found = list(read_logs(store, format="opencode-store", limits=limits))
     assert isinstance(found[-1], RecordError)
     assert reason in str(found[-1])
+
+
+@pytest.mark.parametrize("column", ["session_id", "data"])
+def test_a_column_that_is_not_there_is_told(store: Path, column: str) -> None:
+    with closing(sqlite3.connect(store)) as program:
+        program.execute(f"ALTER TABLE message RENAME COLUMN {column} TO other")
+        program.commit()
+    (found,) = read_logs(store, format="opencode-store")
+    assert isinstance(found, RecordError)
+    assert f"no column `{column}` in table `message`" in str(found)
+
+
+def test_a_store_with_half_of_a_change_is_refused(store: Path) -> None:
+    with closing(sqlite3.connect(store)) as program:
+        program.execute("PRAGMA cache_spill = 1")
+        program.execute("PRAGMA cache_size = 1")
+        program.execute("BEGIN")
+        program.execute("CREATE TABLE other AS SELECT randomblob(100000) FROM message")
+        program.execute("UPDATE message SET data = 'half'")
+        (found,) = read_logs(store, format="opencode-store")
+    assert isinstance(found, RecordError)
+    assert "being written" in str(found)
