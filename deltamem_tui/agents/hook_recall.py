@@ -14,6 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.method import display_of, is_shown
 from deltamem_tui.memory.recall_result import CollectionRecall, chain_entries, compose, fenced
+from deltamem_tui.memory.work.texts import project_of
 from deltamem_tui.memory.work_context import WORK, digest, mended
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.readers.coding import workspace
@@ -82,7 +83,7 @@ def failures_for(
 def digest_for(session: SessionFile, folder: str, tokens: int) -> tuple[SessionFile, str]:
     """Return what any task in a folder needs, for the start of a session."""
     bank = _opened(session.bank)
-    room, project = min(tokens, DIGEST_TOKENS), Path(folder).name
+    room, project = min(tokens, DIGEST_TOKENS), project_of(workspace(directory=folder))
     text = digest(bank, room, paths.prompt_folders(), project)
     return replace(session, texts=(*session.texts, text)) if text else session, text
 

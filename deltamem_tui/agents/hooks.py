@@ -4,7 +4,7 @@ It never breaks the agent. Whatever fails ends in exit 0 with a line in our own 
 to stdout is valid for the agent or nothing. So it reads its arguments itself, and loads no more
 than the event needs: each prompt waits for it.
 
-The four agents agree on most of it: JSON on stdin, JSON on stdout. What an agent is not known to
+The agents agree on most of it: JSON on stdin, JSON on stdout. What an agent is not known to
 say is left unread; what it says is a stranger's, and bounded.
 """
 

@@ -20,7 +20,7 @@ import pytest
 
 from deltamem_tui import paths
 from deltamem_tui.agents import hooks, settings
-from deltamem_tui.agents.hook_recall import fitted
+from deltamem_tui.agents.hook_recall import digest_for, fitted
 from deltamem_tui.agents.hooks import PROTOCOLS, outcome_in, parsed
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
@@ -478,3 +478,15 @@ def test_settings_that_are_not_plain_json_are_left_alone(
         assert path.read_text() == text
         assert deltamem("hooks", "install", "codex").code == 2
         assert deltamem("hooks", "install", "nonsense", "--bank", bank).code == 2
+
+
+def test_the_start_tells_a_project_of_itself_whatever_its_name(tmp_path: Path) -> None:
+    found = create_bank(tmp_path / "code", embedder="hashing")
+    for folder, check in (("/x/my shop", "npm test"), ("/x/bank", "cargo test")):
+        for text in ("Fix the menu", "Mend the footer", "Speed up the search"):
+            outcome = Outcome(success=True, source="user")
+            steps = (Step(check, "ok"),)
+            learn(found, Trajectory(text, workspace(directory=folder), steps, outcome))
+    _, text = digest_for(SessionFile("codex", "one", str(found.path)), "/x/my shop", 200)
+    assert "npm test" in text
+    assert "cargo" not in text
