@@ -13,7 +13,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
-from functools import reduce
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
@@ -27,7 +26,6 @@ from deltamem_tui.memory.flat.definitions import (
     AWM,
     INDUCE,
     KIND,
-    MOST_WORKFLOWS,
     NEAREST,
     SOLVED,
     TASKS,
@@ -59,8 +57,8 @@ from deltamem_tui.memory.writers.writer import Writer, written_of
 from deltamem_tui.text import clean, counted
 from deltamem_tui.trajectory.model import Trajectory
 
-_LEAST, _LONGEST = 2, 30
-"""Steps of a workflow."""
+_LEAST = 2
+"""The fewest steps of a workflow."""
 _STEP = re.compile(r"\s*\d{1,4}[.)]\s+(\S.*)")
 
 
@@ -183,8 +181,6 @@ def _induced(
 
 # Workflows without a model
 
-Run = tuple[str, ...]
-
 
 def write_by_rules(
     purpose: str,
@@ -192,82 +188,29 @@ def write_by_rules(
     notes: Sequence[Node],  # noqa: ARG001 - what recurs does so without them
     inputs: Inputs = NO_INPUTS,
 ) -> Extraction:
-    """Write what two tasks of a kind or more have in common; else the shortest way."""
+    """Write what most tasks of a kind have in common; else the shortest way."""
     if purpose != INDUCE:
         raise ExtractionError(f"AWM does not write {purpose} by rules")
-    title, texts = str(inputs[KIND]), inputs[TASKS]
-    ways = [tuple(actions_in(text)) for text in ([texts] if isinstance(texts, str) else texts)]
-    if runs := chosen(ways):
-        titles = [title, *(f"{title}: {run[0]} … {run[-1]}" for run in runs[1:])]
-        reason = f"what {counted(len(ways), 'solved task')} have in common"
-        return extraction_of([*map(_workflow, titles, runs)], reason)
+    texts = inputs[TASKS]
+    ways = [actions_in(text) for text in ([texts] if isinstance(texts, str) else texts)]
     ways = sorted((way for way in ways if len(way) >= _LEAST), key=len)
-    return extraction_of([_workflow(title, way) for way in ways[:1]], "the shortest way known")
+    common, reason = common_steps(ways), f"what {counted(len(ways), 'solved task')} have in common"
+    if len(ways) < 2 or len(common) < _LEAST:
+        common, reason = [step for way in ways[:1] for step in way], "the shortest way known"
+    workflow = {"title": str(inputs[KIND]), "steps": "\n".join(numbered(common))}
+    return extraction_of([workflow] if common else [], reason)
 
 
-def _workflow(title: str, actions: Sequence[str]) -> dict[str, str]:
-    return {"title": title, "steps": "\n".join(numbered(actions))}
-
-
-def chosen(ways: Sequence[Run]) -> list[Run]:
-    """Return the runs that save most actions, each at least half new beside each other."""
-    whole = dict.fromkeys(completed(run, ways) for run in closed_runs(ways))
-    support = {run: sum(_in_order(run, way) for way in ways) for run in whole}
-
-    def weight(run: Run) -> tuple[int, int, Run]:
-        return -support[run] * (len(run) - 1), -support[run], run
-
-    def overlap(first: Run, second: Run) -> float:
-        matcher = SequenceMatcher(None, first, second, autojunk=False)
-        return matcher.find_longest_match().size / min(len(first), len(second))
-
-    kept: list[Run] = []
-    for run in sorted(support, key=weight):
-        if len(kept) < MOST_WORKFLOWS and all(overlap(run, each) <= 0.5 for each in kept):
-            kept.append(run)
-    return kept
-
-
-def closed_runs(ways: Sequence[Run]) -> set[Run]:
-    """Return the runs of two actions to thirty that two ways or more have.
-
-    One that a longer one of as many ways holds is left out.
-    """
-    support: dict[Run, int] = {}
-    for length in range(_LEAST, _LONGEST + 1):
-        having = Counter(run for way in ways for run in set(_runs(way, length)))
-        frequent = {run: count for run, count in having.items() if count > 1}
-        if not frequent:
-            break
-        support |= frequent
-    held = {
-        part
-        for run, count in support.items()
-        for part in (run[1:], run[:-1])
-        if support.get(part) == count
-    }
-    return support.keys() - held
-
-
-def _runs(way: Run, length: int) -> list[Run]:
-    return [way[at : at + length] for at in range(len(way) - length + 1)]
-
-
-def completed(run: Run, ways: Sequence[Run]) -> Run:
-    """Return a run with what all ways that have it do before and after it, in order.
-
-    So a last step stays, though one of them does something else before it.
-    """
-    having = [(way, runs.index(run)) for way in ways if run in (runs := _runs(way, len(run)))]
-    before = reduce(_common, (way[:at] for way, at in having))
-    after = reduce(_common, (way[at + len(run) :] for way, at in having))
-    return (*before, *run, *after)
-
-
-def _common(first: Run, second: Run) -> Run:
-    """Return what two ways have in common, in order."""
-    blocks = SequenceMatcher(None, first, second, autojunk=False).get_matching_blocks()
-    return tuple(action for same in blocks for action in first[same.a : same.a + same.size])
+def common_steps(ways: Sequence[Sequence[str]]) -> list[str]:
+    """Return the steps of the first way that at least half of the others take in that order."""
+    if not ways:
+        return []
+    first, *others = ways
+    shared: Counter[int] = Counter()
+    for other in others:
+        blocks = SequenceMatcher(None, first, other, autojunk=False).get_matching_blocks()
+        shared.update(at for same in blocks for at in range(same.a, same.a + same.size))
+    return [step for at, step in enumerate(first) if 2 * shared[at] >= len(others)]
 
 
 def _in_order(actions: Iterable[str], way: Iterable[str]) -> bool:

@@ -17,9 +17,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.engine import recall
 from deltamem_tui.memory.flat.awm import (
     actions_in,
-    chosen,
-    closed_runs,
-    completed,
+    common_steps,
     write_by_rules,
 )
 from deltamem_tui.memory.flat.definitions import INDUCE, KIND, SOLVED, TASKS, WORKFLOWS
@@ -96,10 +94,11 @@ def induced(*ways: str) -> list[str]:
     return [", ".join(actions_in(each["steps"])) for each in found]
 
 
-def test_rules_find_what_recurs_to_its_last_step_and_with_one_task_its_way() -> None:
+def test_rules_write_what_half_of_the_tasks_have_in_common_else_the_shortest_way() -> None:
     ways = ["1. wash\n2. dry\n3. store", "1. fetch\n2. wash\n3. dry"]
     assert induced(*ways) == ["wash, dry"]
-    assert induced(*ways, "1. sing") == ["wash, dry"]
+    assert induced(*ways, "1. sing") == ["wash, dry"]  # no way has less than two steps
+    assert induced(*ways, "1. wash\n2. rest\n3. store") == ["wash, dry, store"]
     assert induced("1. a\n2. b\n3. c", "1. c\n2. a") == ["c, a"]  # nothing recurs
     assert induced("1. sing") == []
     opened = "1. wash\n2. dry\n3. open\n4. store"
@@ -216,45 +215,13 @@ def induce(
 SEQUENCES = some.lists(some.lists(some.sampled_from("abc"), max_size=8).map(tuple), max_size=5)
 
 
-def runs(sequence: tuple[str, ...]) -> set[tuple[str, ...]]:
-    ends = combinations(range(len(sequence) + 1), 2)
-    return {tuple(sequence[start:end]) for start, end in ends}
-
-
 def in_order(steps: Steps, way: Steps) -> bool:
     return steps in set(combinations(way, len(steps)))
 
 
 @given(SEQUENCES)
-def test_the_runs_are_those_that_are_frequent_and_closed(ways: list[Steps]) -> None:
-    support = {run: sum(run in runs(one) for one in ways) for way in ways for run in runs(way)}
-    frequent = {run: count for run, count in support.items() if count > 1}
-    assert closed_runs(ways) == {
-        run
-        for run, count in frequent.items()
-        if len(run) > 1
-        and not any(
-            longer != run and run in runs(longer) and frequent[longer] == count
-            for longer in frequent
-        )
-    }
-
-
-@given(SEQUENCES)
-def test_what_is_completed_occurs_where_its_run_does(ways: list[Steps]) -> None:
-    for run in closed_runs(ways):
-        whole = completed(run, ways)
-        assert run in runs(whole)
-        assert all(in_order(whole, one) for one in ways if run in runs(one))
-
-
-@given(SEQUENCES)
-def test_what_is_chosen_saves_most_and_overlaps_at_most_by_half(ways: list[Steps]) -> None:
-    kept = chosen(ways)
-    assert bool(kept) == bool(closed_runs(ways))
-    assert len(kept) <= 8
-    saved = [(len(run) - 1) * sum(in_order(run, one) for one in ways) for run in kept]
-    assert saved == sorted(saved, reverse=True)
-    for one, other in combinations(kept, 2):
-        longest = max(map(len, runs(one) & runs(other)), default=0)
-        assert 2 * longest <= min(len(one), len(other))
+def test_common_steps_are_in_the_first_way_and_in_half_of_the_others(ways: list[Steps]) -> None:
+    found = common_steps(ways)
+    assert in_order(tuple(found), ways[0] if ways else ())
+    assert all(2 * sum(step in way for way in ways[1:]) >= len(ways[1:]) for step in found)
+    assert common_steps([*ways[:1], *ways[:1]]) == [step for way in ways[:1] for step in way]
