@@ -15,7 +15,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Literal
@@ -321,14 +321,20 @@ def _help(state: StateFolder, bank: str) -> None:
 def _learn(state: StateFolder, bank: str, how: str) -> None:
     """Take in the sessions of a bank that ended, and learn from them, within limits.
 
-    What weak signs say of an end is learnt too, as long as nobody says otherwise.
+    What weak signs say of an end is learnt too, as long as nobody says otherwise. One that waits
+    for another to finish takes in what ended meanwhile, so a third one has nothing to do.
     """
     import subprocess
 
     os.nice(10)
     writer = ["--extractor", "rules"] if how == RULES else ["--max-cost", how]
     bounds = ["--admit", "coarse-then-strict", "--limit", "20"]
-    with state.turn("learn", bank, _LEARNING_SECONDS):
+    with ExitStack() as stack:
+        try:
+            with state.turn("next to learn", bank, 0):
+                stack.enter_context(state.turn("learn", bank, _LEARNING_SECONDS))
+        except TimeoutError:
+            return
         for command in (["import", bank, "--queued"], ["extract", bank, *bounds, *writer]):
             program = [sys.executable, "-P", "-m", "deltamem_tui", *command]
             done = subprocess.run(

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from deltamem_tui import paths
 from deltamem_tui.agents import asking, helper, hooks, settings
 from deltamem_tui.agents.hooks import PROTOCOLS
 from deltamem_tui.agents.sessions import StateFolder
@@ -163,6 +164,9 @@ def test_the_end_of_a_session_learns_what_signs_say_and_you_have_the_last_word(
         assert learning == ["learn", str(bank), "rules"]
 
         program = [sys.executable, "-m", "deltamem_tui", "hook", *learning]
+        with StateFolder(paths.state_folder()).turn("next to learn", str(bank)):  # one waits
+            subprocess.run(program, check=True, capture_output=True, env=os.environ)
+        assert not [*episodes(Bank.open(bank))]
         subprocess.run(program, check=True, capture_output=True, env=os.environ)
         (found,) = episodes(Bank.open(bank))
         assert "weak sign: the last check passed: pytest" in found.outcome.reason

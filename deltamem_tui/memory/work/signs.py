@@ -22,9 +22,9 @@ _THANKED = re.compile(
     re.IGNORECASE,
 )
 _CORRECTED = re.compile(
-    r"\W*(?:no\W(?!\W*(?:problem|worries|thanks?)\b)|nope\b|wrong\b|undo\b|revert\b|stop\b"
-    r"|that'?s (?:not|wrong)|this is (?:not|wrong)"
-    r"|(?:that|it|this) (?:is wrong|is not|isn'?t|does ?n[o']t|still(?! works)|did ?n[o']t)"
+    r"\W*(?:no\W(?!\W*(?:problem|worries|thanks?)\b)|nope\b|wrong\b|undo\b|revert\b|stop\b(?!.*(?:perfect|thanks))"
+    r"|that'?s (?:not|wrong)|this is (?:not(?! bad)|wrong)"
+    r"|(?:that|it|this) (?:is wrong|is not(?! bad)|isn'?t|does ?n[o']t|still(?! works)|did ?n[o']t)"
     r"|(?:you )?still (?:fail|broken|wrong|not)|not what i)\w*",
     re.IGNORECASE,
 )

@@ -17,6 +17,7 @@ from deltamem_tui.trajectory.logs.record import LogLimits, Record, human_size, l
 
 MAGIC = b"SQLite format 3\x00"
 """How the file of a store begins."""
+# How a journal begins that SQLite would roll back; an empty or zeroed one is none.
 _JOURNAL = bytes.fromhex("d9d505f920a163d7")
 ASIDE = ("-wal", "-shm", "-journal")
 """What stands behind a store's name in the names of the files beside it."""
@@ -163,6 +164,8 @@ class _Rows:
         """Put into a row the rows that belong to it."""
         for other, table in self._tables.items():
             if table.within == name:
+                if "id" not in row:
+                    raise RecordError(f"rows of {name} have no `id` by which those of {other} go")
                 row[other] = found = [*self.of(other, row.get("id"))]
                 for each in found:
                     self.fill(other, each)

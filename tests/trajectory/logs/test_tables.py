@@ -3,6 +3,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from importlib import resources
 from pathlib import Path
 
 import orjson
@@ -89,6 +90,18 @@ def test_a_column_that_is_not_there_is_told(store: Path, column: str) -> None:
     (found,) = read_logs(store, format="opencode-store")
     assert isinstance(found, RecordError)
     assert f"no column `{column}` in table `message`" in str(found)
+
+
+def test_rows_without_an_id_that_others_go_by_are_told(store: Path) -> None:
+    own = resources.files("deltamem_tui.trajectory.readers.formats").joinpath("opencode-store.toml")
+    declared = store.with_name("mine.toml")
+    text = own.read_text().replace('"time_created", "id"', '"time_created"')
+    declared.write_text(text.replace("opencode-store", "mine"))
+    with closing(sqlite3.connect(store)) as program:
+        program.execute("ALTER TABLE message RENAME COLUMN id TO other")
+        program.commit()
+    found = list(read_logs(store, format=str(declared)))
+    assert "rows of message have no `id`" in str(found[0])
 
 
 def test_a_store_with_half_of_a_change_is_refused(store: Path) -> None:
