@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from deltamem_tui.memory.domain import Diagnosis, Domain, Move, Shortcut, domain_for
@@ -139,20 +139,6 @@ def _instead(refused: Move, later: Sequence[Move]) -> tuple[str, ...]:
             return (move.action,)
         before = move.action if things & set(words[1:]) else before
     return ()
-
-
-def found_at(trajectory: Trajectory) -> Mapping[str, str]:
-    """Return where the things that the task names were first: name → kind of place, or room.
-
-    Empty where nothing has a place.
-    """
-    domain = domain_for(trajectory.domain)
-    names = [name for _, name in domain.goal(trajectory).slots]
-    found: dict[str, str] = {}
-    for thing, place in domain.places_of_things(trajectory):
-        if domain.kind_of(thing) in names and place != domain.in_hand:
-            found.setdefault(domain.kind_of(thing), domain.kind_of(place))
-    return found
 
 
 def failure_of(trajectory: Trajectory) -> Diagnosis:

@@ -9,12 +9,11 @@ from deltamem_tui.memory.findings import (
     Recovery,
     blanked,
     failure_of,
-    found_at,
     fruitless,
     recoveries,
 )
 from deltamem_tui.trajectory.model import Step, Trajectory
-from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST, melting
+from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST
 
 IN_THE_HOUSE = Trajectory(
     "put a hot mug in cabinet.",
@@ -54,12 +53,6 @@ def test_the_fruitless_are_refused_or_repeated() -> None:
     )
     assert [attempt.action for attempt in fruitless(CODING)] == ["bash: pytst"]
     assert [attempt.action for attempt in fruitless(HAIR)] == ["click[blue]"]
-
-
-def test_the_goals_things_are_found_where_they_were_first() -> None:
-    assert found_at(HEAT) == {"mug": "countertop"}
-    assert found_at(melting("sodium chloride")) == {"sodium chloride": "glass jar in kitchen"}
-    assert found_at(HAIR) == found_at(CODING) == {}
 
 
 def test_any_agent_s_failure_is_of_planning_or_operation() -> None:

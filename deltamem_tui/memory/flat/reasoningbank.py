@@ -19,11 +19,9 @@ from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.findings import (
     failure_of,
-    found_at,
     fruitless,
     recoveries,
     shortcut,
-    unexplored,
 )
 from deltamem_tui.memory.flat.definitions import (
     CONTRAST,
@@ -46,7 +44,7 @@ from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, extraction_of
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import condense, counted, listed, one_line, shortened
+from deltamem_tui.text import condense, counted, one_line, shortened
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
@@ -173,7 +171,6 @@ Item = Mapping[str, str]
 _TITLE_WORDS = 12
 _GOAL_WORDS = 40
 _PLAN_LINES = 40
-_LISTED = 6
 
 
 def write_by_rules(
@@ -208,7 +205,7 @@ def _lesson(title: str, description: str, content: str) -> Item:
 
 
 def _of_success(episode: Trajectory, task: str, names: Mapping[str, str]) -> list[Item]:
-    """Return the plan, what was refused and what worked instead, where the things were."""
+    """Return the plan, and what was refused with what worked instead."""
     lessons = []
     if way := shortcut(episode).plan:
         when = f"The task is: {task}. Not if it asks for more than that."
@@ -219,15 +216,11 @@ def _of_success(episode: Trajectory, task: str, names: Mapping[str, str]) -> lis
         when = f"`{each.action}` is refused in: {task}. Not if it works at once."
         told = f"It was answered: {answer}. What worked instead: `{instead}`."
         lessons.append(_lesson(f"If {each.action} is refused", when, told))
-    if places := found_at(episode):
-        where = listed([f"{thing} at the {place}" for thing, place in places.items()], _LISTED)
-        when = f"{listed(list(places), _LISTED)} must be found for: {task}. Not once it is in hand."
-        lessons.append(_lesson("Where it was found", when, f"Found: {where}. Look there first."))
     return lessons
 
 
 def _of_failure(episode: Trajectory, task: str, names: Mapping[str, str]) -> list[Item]:
-    """Return why it failed and what to do about it, what was repeated, what was not tried."""
+    """Return why it failed and what to do about it, and what was repeated."""
     cause = failure_of(episode)
     when = f"The task is: {task}. Not once the step that was missing is done."
     told = f"{cause.reflection} Next time: {cause.plan}"
@@ -241,8 +234,4 @@ def _of_failure(episode: Trajectory, task: str, names: Mapping[str, str]) -> lis
         times = counted(most.times, "time").capitalize()
         told = f"{times} it {how}. Do something else after the first time."
         lessons.append(_lesson(f"Do not repeat {most.action}", when, told))
-    if untried := unexplored(episode):
-        when = f"Only if all else fails in: {task}. Not while a plan that worked can be followed."
-        told = f"These were offered and not tried: {listed(untried, _LISTED)}."
-        lessons.append(_lesson("What was not tried", when, told))
     return lessons

@@ -21,7 +21,6 @@ from deltamem_tui.memory.findings import (
     blanked,
     effective_actions,
     failure_of,
-    found_at,
     fruitless,
     recoveries,
     shortcut,
@@ -91,7 +90,6 @@ def reading(episode: Trajectory) -> Iterator[str]:
     yield from (f"fact: {fact.line}" for fact in domain.facts(episode)[:6])
     yield from (f"further: {fact.line}" for fact in domain.further_facts(episode)[:2])
     yield f"task: {task_facts(episode.domain, episode.task)}"
-    yield f"found at: {dict(found_at(episode))}"
     yield from (f"noted: {name}: {text}" for name, text in expert_notes(episode).items())
     yield from (f"fruitless: {each.action} ({each.times})" for each in fruitless(episode)[:3])
     yield from (f"instead: {each.action}: {each.instead}" for each in recoveries(episode)[:2])
