@@ -52,7 +52,8 @@ def test_online_memories_begin_empty_and_learn_each_kind_once(tmp_path: Path) ->
         1,
     ]
     assert (raw.size.nodes, synapse.size.nodes, synapse.start.learnt) == (8, 8, 0)
-    assert synapse.measures["steps"].difference.value == pytest.approx(-6 / 12)
+    # Three red machines take two steps less; the first grey one is tried like the red one first.
+    assert synapse.measures["steps"].difference.value == pytest.approx(-4 / 12)
     assert synapse.measures["cost"].estimate.value == 0.5
 
 

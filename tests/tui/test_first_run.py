@@ -103,7 +103,7 @@ def test_own_sessions_are_recalled_on_an_empty_machine_by_fifteen_keys(
         assert "2 asks what it knows" in await press("enter")
         assert "Type a task" in await press("2")
         assert "make migrate ENV=staging" in await press(*"deploy")
-        assert "then worked: make migrate" in context(person)
+        assert "2. make migrate" in context(person)
 
     browse(banks, story, size=(80, 24))
     assert len(pressed) <= 15
