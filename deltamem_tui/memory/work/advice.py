@@ -239,13 +239,17 @@ class _Writer:
         ]
         order = sorted(told_of, key=lambda row: -rank(row))
         best = rank(order[0]) if order else 0.0
+        mend = self.mend(order)
+        order = [*order[:1], *mend, *(row for row in order[1:] if row not in mend)]
         lines: list[str] = []
         told: set[str] = set()
         for row in order:
-            if len(told) >= most or rank(row) < best - _WAY_GAP or e.nearness[row] < _FAR:
+            is_far = rank(row) < best - _WAY_GAP or e.nearness[row] < _FAR
+            if len(told) >= max(most, 2 * len(mend)) or (is_far and row not in mend):
                 break
             lesson, steps = e.lessons[row], self.steps(e.lessons[row])
-            if told and e.nearness[self.quoted[-1]] >= _SURE and len(steps) < _PROCEDURE:
+            is_enough = bool(told) and e.nearness[self.quoted[-1]] >= _SURE
+            if is_enough and len(steps) < _PROCEDURE and row not in mend:
                 continue
             if not steps or steps[-1] in told:
                 continue
@@ -263,6 +267,13 @@ class _Writer:
                 told.add(steps[-1])
                 self.quoted.append(row)
         return lines
+
+    def mend(self, order: Sequence[int]) -> list[int]:
+        """Return the nearest lesson that succeeded, where the first of an order did not."""
+        e = self.e
+        if not order or e.lessons[order[0]].solved:
+            return []
+        return [row for row in order if e.lessons[row].solved and e.nearness[row] >= _KIN][:1]
 
     def checks(self) -> list[str]:
         """Return what verifies the work: each command once, in its most usual form."""

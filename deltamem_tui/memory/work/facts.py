@@ -370,7 +370,7 @@ def _tells(act: Act, folder: Folder) -> str:
     """
     if is_edit(act):
         path = next(iter(_named_files(act) or paths_in(act.answer, 300)), "")
-        return f"edit {folder.relative(path) or 'a file'}"
+        return f"edit {shown(folder.relative(path)) or 'a file'}"
     if act.form == "call":
         if "" in act.arguments:
             return shown(act.text.partition("\n")[0], 120)

@@ -73,6 +73,7 @@ _SCENE_WORDS = 60
 _SCENE_CHARACTERS = 40_000
 _NAMES = re.compile(r"[\w.*/-]*\w")
 _ONE_FORM = 0.6
+_EDITING = re.compile(r"\b(?:sed|perl)\s.*-i|<<")  # what it wrote fits its own file alone
 _NAME_WORDS = 4  # of what one task names otherwise than another
 _SIGNED = re.compile(r" \[scene ([0-9a-f]{8})\]$")
 
@@ -193,12 +194,12 @@ def adapted(step: str, names: Mapping[str, str]) -> str:
 
 def _renamed(text: str, names: Mapping[str, str]) -> str:
     """Return a text with names replaced where they stand by themselves."""
-    if not names:
+    if not names or _EDITING.search(text):
         return text
     ordered = sorted(names, key=len, reverse=True)
     pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
     own = {name.lower(): new for name, new in names.items()}
-    text_now = re.sub(rf"(?i:{pattern})(?!\w)", lambda found: own[found.group().lower()], text)
+    text_now = re.sub(rf"(?i:{pattern})(?!\w|\.\d)", lambda found: own[found.group().lower()], text)
     # Half of a command with the new names would be worse than all of it with the old ones.
     left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text_now) for name in names)
     return text if left else text_now

@@ -14,7 +14,7 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.transfer.merging import merge
 from deltamem_tui.memory.work.facts import facts_of
-from deltamem_tui.memory.work.texts import as_text, from_text
+from deltamem_tui.memory.work.texts import adapted, as_text, from_text, renaming
 from deltamem_tui.memory.work_context import digest, mended
 
 Steps = Sequence[tuple[str, str]]
@@ -25,8 +25,13 @@ def episode(task: str, steps: Steps, success: bool = True, environment: str = ""
     return Trajectory(task, environment, said, Outcome(success, source="stated"))
 
 
-def bank_of(path: Path, episodes: Sequence[Trajectory], numbers: Parameters | None = None) -> Bank:
-    embedder = load("hashing")
+def bank_of(
+    path: Path,
+    episodes: Sequence[Trajectory],
+    numbers: Parameters | None = None,
+    name: str = "hashing",
+) -> Bank:
+    embedder = load(name)
     bank = create_bank(path / "bank", embedder=embedder, parameters=numbers)
     for each in episodes:
         learn(bank, each, embedder=embedder)
@@ -548,3 +553,28 @@ def test_an_error_that_a_way_tells_is_told_once(tmp_path: Path) -> None:
     tasks = [f"Release version {n} to the forge" for n in "123"]
     bank = bank_of(tmp_path, [episode(each, steps) for each in tasks])
     assert recall(bank, "Release version 4 to the forge").context.count("no upstream") == 1
+
+
+def test_what_was_written_into_a_file_is_shown_as_it_was() -> None:
+    names = renaming("it ignores APP_CONFIG of 4.1, why?", "it ignores APP_LOG of 4.2, why?")
+    assert adapted("rg -n APP_CONFIG", names) == "rg -n APP_LOG"
+    for step in ("sed -i 's/APP_CONF/APP_CONFIG/' config.go", "pip install tool==4.1.3"):
+        assert adapted(step, names) == step
+
+
+def test_what_failed_is_told_with_what_mended_it(tmp_path: Path) -> None:
+    edit = ("sed -i s/a/b/ shop/settings.py", "")
+    others = [episode(f"Mend the {part}", [edit]) for part in ("cart", "tax", "mail")]
+    failed = episode(
+        "Upgrade Django from 4.2 to 5.1",
+        [("pip install django==5.1", "error: storages conflicts"), edit],
+        success=False,
+    )
+    solved = episode(
+        "Second try: upgrade Django to 5.1, the site has to stay green",
+        [("pip uninstall storages", "ok"), edit, ("pip install django==5.1", "ok")],
+    )
+    bank = bank_of(tmp_path, [failed, solved, *others], name="minilm")
+    told = recall(bank, "Upgrade Django from 5.1 to 6.0 in the shop").context
+    assert "Tried, not solved" in told
+    assert "pip uninstall storages" in told
