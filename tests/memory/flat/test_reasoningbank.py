@@ -55,6 +55,7 @@ class Record:
     counts: list[int] = field(default_factory=lambda: [0, 0, 0])
     lessons: list[Record] = field(default_factory=list)
     scene: str = ""
+    ended: bool = False
 
 
 @dataclass
@@ -93,10 +94,11 @@ class Reference:
             if (each.payload["description"], each.scene) == (task, scene)
         ]
         if self.trials > 1 and same:
-            label = label if label == "success" else same[-1].label
+            # Of two trials at most only the one before it is left.
+            label = "success" if success or same[-1].ended else "failure"
             self.entries.remove(same[-1])
         entry = self.born({"description": task, "title": "", "content": ""}, label)
-        entry.scene = scene
+        entry.scene, entry.ended = scene, success
         entry.lessons = [self.born(each, label) for each in unlike]
         self.entries.append(entry)
 
