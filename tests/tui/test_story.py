@@ -192,7 +192,7 @@ def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> N
         terminal.until("▶", "### Skill")
         terminal.press("Escape")
         terminal.until("q quit")
-        terminal.press("q")
+        terminal.press("q", "q")  # work that still goes on is left the second time
         terminal.until("ended with 0")
     trees = Bank.open(tmp_path / "new" / "mine").trees.values()
     nodes = [node for tree in trees for node in tree]
