@@ -26,7 +26,6 @@ NEAR = 0.45  # from this nearness on a task is called like another
 _LOOKED_AT = 24
 _DOING = ("run", "tool")
 _BASE = 3
-_MANY_FIXES = 4
 _FEW = 12
 _KIN = 0.3  # nearness from which one of few lessons may help
 _KIN_GAP = 0.05
@@ -418,8 +417,9 @@ class _Writer:
         asked = set(terms(e.task))
         words = [set(terms(each.value)) for each in found]
         shares = [len(asked & own) / (len(asked) or 1) for own in words]
-        if len(found) >= _MANY_FIXES:  # of many, the rare words tell which one is meant
-            shares = Lexical([each.value for each in found]).scores(e.task)
+        if len(e.lessons) > _FEW:  # words that many tasks say do not tell which one is meant
+            texts = [*(each.value for each in found), *(each.task for each in e.lessons)]
+            shares = Lexical(texts).scores(e.task)[: len(found)]
         ranked = []
         for each, share in zip(found, shares, strict=True):
             if share >= _FIX_SAID or (each.near >= _FIX_NEAR and e.top >= _FIX_TOP):

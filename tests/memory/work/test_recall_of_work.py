@@ -578,3 +578,20 @@ def test_what_failed_is_told_with_what_mended_it(tmp_path: Path) -> None:
     told = recall(bank, "Upgrade Django from 5.1 to 6.0 in the shop").context
     assert "Tried, not solved" in told
     assert "pip uninstall storages" in told
+
+
+def test_an_error_is_told_where_its_own_words_are_asked_for(tmp_path: Path) -> None:
+    wrong = episode(
+        "Remove the files a1 and a2 in the folder /data/old",
+        [
+            ("rm /data/old/a1 /data/old/a2", "rm: cannot remove '/data/old/a1': No such file"),
+            ("touch /data/old/a1; rm /data/old/a1 /data/old/a2", ""),
+        ],
+    )
+    others = [
+        episode(f"Remove the {kind} files in the folder /data/{kind}", [(f"find -name {kind}", "")])
+        for kind in "log tmp bak swp orig rej pyc obj lib jar war zip".split()
+    ]
+    bank = bank_of(tmp_path, [wrong, *others])
+    assert "cannot remove" not in recall(bank, "Remove the css files in /data/web").context
+    assert "cannot remove" in recall(bank, "Remove the files a1 and a3 in /data").context
