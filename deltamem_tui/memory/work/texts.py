@@ -33,9 +33,9 @@ class WorkFact(NamedTuple):
     value: str
 
 
+_CHANGED = {"edit": "Edited", "new": "Made"}  # first, since a title begins with what is first
 _LISTED = {
-    "edit": "Edited",
-    "new": "Made",
+    **_CHANGED,
     "read": "Read",
     "tool": "Called",
     "table": "Tables",
@@ -49,7 +49,7 @@ _SINGLE = {
     "ask": "Asked also",
     "in": "In",
 }
-_LABELS = {**_SINGLE, **_LISTED, **_JOINED}
+_LABELS = {**_CHANGED, **_SINGLE, **_LISTED, **_JOINED}
 _KIND_OF = {label: kind for kind, label in _LABELS.items()}
 KINDS = tuple(_LABELS)
 _FILES = ("edit", "new", "read")
