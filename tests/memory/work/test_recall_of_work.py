@@ -590,7 +590,20 @@ def test_an_error_is_told_where_its_own_words_are_asked_for(tmp_path: Path) -> N
     )
     others = [
         episode(f"Remove the {kind} files in the folder /data/{kind}", [(f"find -name {kind}", "")])
-        for kind in "log tmp bak swp orig rej pyc obj lib jar war zip".split()
+        for kind in [
+            "log",
+            "tmp",
+            "bak",
+            "swp",
+            "orig",
+            "rej",
+            "pyc",
+            "obj",
+            "lib",
+            "jar",
+            "war",
+            "zip",
+        ]
     ]
     bank = bank_of(tmp_path, [wrong, *others])
     assert "cannot remove" not in recall(bank, "Remove the css files in /data/web").context
