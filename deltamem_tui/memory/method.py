@@ -139,8 +139,8 @@ class Method:
         calibrate: A threshold per collection from the bank's own episodes.
         first_thresholds: Thresholds for a bank that was given none yet. What was learnt does not
             count: a run that was interrupted proposes the same again.
-        digest: What any task of a bank needs, in at most so many tokens: lines, none if the
-            method does not know.
+        digest: What any task of a project, or else of a bank, needs, in at most so many tokens:
+            lines, none if the method does not know.
     """
 
     name: str
@@ -165,7 +165,7 @@ class Method:
     deepest: Callable[[str, Settings], int] | None = None
     calibrate: Callable[[Bank, Writer, Embedder], list[Proposal]] = no_thresholds
     first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
-    digest: Callable[[Bank, int], list[str]] = lambda *_: []
+    digest: Callable[[Bank, int, str], list[str]] = lambda *_: []
 
     def due_rows(self, bank: Bank, tree: Tree) -> NDArray[np.bool_]:
         """Return which rows of a collection name maintenance that is due. bool [rows]."""

@@ -59,8 +59,11 @@ def write_form(
 
 
 def _agents_md(bank: Bank, path: Path) -> bytes:
-    """Return what any task of the bank needs as agents read it from AGENTS.md or CLAUDE.md."""
-    lines = method_of(bank).digest(bank, _DIGEST_TOKENS)
+    """Return what any task of a project needs as agents read it from AGENTS.md or CLAUDE.md.
+
+    The project is the folder of the file; of one that the bank does not know, all speak.
+    """
+    lines = method_of(bank).digest(bank, _DIGEST_TOKENS, path.resolve().parent.name)
     if not lines:
         raise UsageError(
             "nothing here holds for every task yet",

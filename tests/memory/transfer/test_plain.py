@@ -63,4 +63,10 @@ def test_agents_md_says_what_every_task_needs_and_imports_nothing(tmp_path: Path
     (tmp_path / "CLAUDE.md").write_text("# Ours")
     with pytest.raises(BankExistsError, match="written by somebody else"):
         write_form(bank, "agents-md", tmp_path / "CLAUDE.md", replace=True)
+    for task in ("Add a currency", "Speed up the report", "Fix the date parser"):
+        steps = (Step("edit lib/menu.rs", "ok"), Step("cargo test", "ok"))
+        learn(bank, Trajectory(task, "Working directory: /x/menus", steps, solved))
+    (tmp_path / "menus").mkdir()
+    write_form(bank, "agents-md", tmp_path / "menus" / "AGENTS.md")
+    assert "src/prices.py" not in (tmp_path / "menus" / "AGENTS.md").read_text()
     assert rest == "Check with: pytest @tests/all\nEdited most: src/prices.py\n```\n"
