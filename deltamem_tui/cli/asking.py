@@ -39,8 +39,8 @@ def recall(
     episode: Annotated[str, option("--episode", "NAME", "The episode's id in its log.")] = "",
 ) -> Result:
     """Recall what a bank knows about a task, as text for an agent's prompt."""
-    from deltamem_tui.memory.credit.credit import append_receipt
     from deltamem_tui.memory.engine import recall
+    from deltamem_tui.memory.episodes.credit import append_receipt
     from deltamem_tui.memory.method import is_shown
 
     if episode and receipt is None:

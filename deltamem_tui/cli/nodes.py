@@ -87,7 +87,7 @@ def _line(node: Node, above: Node | None, counts: Counts, display: Display) -> s
 
 def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:
     """Show one node: its texts, its origin, and how often it was of use."""
-    from deltamem_tui.memory.credit.credit import node_credit
+    from deltamem_tui.memory.episodes.credit import node_credit
     from deltamem_tui.memory.method import display_of
     from deltamem_tui.memory.transfer.plain import node_record
 

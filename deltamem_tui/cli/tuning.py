@@ -18,7 +18,6 @@ from deltamem_tui.text import counted, one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.forgetting import Deletion
-    from deltamem_tui.memory.lift import NodeLift
     from deltamem_tui.memory.plan import Proposal
 
 _SHOWN = 50
@@ -247,41 +246,13 @@ def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
 
 
 def lift(invocation: Invocation, bank: options.Bank) -> Result:
-    """Compare success with memory and without, and list nodes that look harmful.
+    """Compare success with memory and without, within kinds of task.
 
-    Uses receipts and verdicts. Shares come with 95 % intervals; a node is called helpful or
-    harmful only where its interval is clear.
+    Uses receipts and verdicts. The difference comes with its 95 % interval.
     """
-    from deltamem_tui.memory.lift import bank_lift, difference_text, notes_of, share_text
+    from deltamem_tui.memory.lift import bank_lift
 
-    opened = invocation.open(bank)
-    found = bank_lift(opened)
-
-    def view(page: Page) -> None:
-        if found.kinds:
-            rows = [
-                (one_line(kind, 50), *map(share_text, pair), difference_text([pair]))
-                for kind, pair in found.kinds.items()
-            ]
-            page.table(("kind of task", "with memory", "without memory", "difference"), rows)
-        if found.nodes:
-            page.table(_LIFTED, [_lifted(opened, each) for each in found.nodes[:_SHOWN]])
-
-    notes = notes_of(found)
-    if len(found.nodes) > _SHOWN:
-        notes.append(f"{counted(len(found.nodes), 'node')} compared; `--json` lists them all")
-    return Result("lift", found.record(), view=view, notes=notes)
-
-
-_LIFTED = ("tree", "node", "recalled", "success", "its kind", "looks", "title")
-
-
-def _lifted(bank: Bank, each: NodeLift) -> tuple[Cell, ...]:
-    from deltamem_tui.memory.lift import share_text
-    from deltamem_tui.memory.method import display_of
-
-    node = bank.tree(each.tree).node(each.id)
-    looks = "" if each.look == "unclear" else each.look
-    title = display_of(bank, each.tree).of_title(node)
-    share = (each.shown, share_text(each.share), f"{each.expected:.2f}")
-    return (each.tree, each.id[:8], *share, looks, title)
+    found = bank_lift(invocation.open(bank))
+    rows = [(one_line(kind, 50), *map(str, pair)) for kind, pair in found.kinds.items()]
+    view = table(("kind of task", "with memory", "without memory"), rows)
+    return Result("lift", found.record(), view=view, notes=found.notes())

@@ -27,8 +27,8 @@ from deltamem_tui.bank.episodes import EpisodeState, standing
 from deltamem_tui.bank.ledger import UNIT, ShownTo, shown_to
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import NodeNotFoundError
-from deltamem_tui.memory.credit.credit import utility_of
 from deltamem_tui.memory.editing import delete
+from deltamem_tui.memory.episodes.credit import utility_of
 from deltamem_tui.memory.method import display_of, method_of, settings_of
 from deltamem_tui.memory.settings import Settings
 

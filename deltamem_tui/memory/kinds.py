@@ -54,6 +54,12 @@ def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> str:
     return one_line(episode.metadata.get(f"{name}_kind", ""), _WIDTH).strip()
 
 
+def kind_of(bank: Bank, episode: Trajectory) -> str:
+    """Return the kind of an episode's task, as its record or the rules of its domain have it."""
+    domain = episode.domain or bank.manifest.domain
+    return stated_kind(episode, "task") or task_kind(domain, episode.task) or OTHER
+
+
 def with_task_kind(episode: Trajectory, kind: str) -> Trajectory:
     """Return the same episode, with the same id, and the kind that a model gave its task."""
     facts = {"task_kind": kind, "task_kind_source": "unknown" if kind == OTHER else "model"}

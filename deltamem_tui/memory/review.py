@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.lift import kind_of
+from deltamem_tui.memory.kinds import kind_of
 from deltamem_tui.memory.work.signs import is_weak
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome

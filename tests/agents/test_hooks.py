@@ -25,8 +25,8 @@ from deltamem_tui.agents.hooks import PROTOCOLS, outcome_in, parsed
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.episodes.credit import node_credit
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.coding import workspace

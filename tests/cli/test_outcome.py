@@ -42,9 +42,6 @@ def test_a_verdict_moves_credit_and_gives_way(program: Program) -> None:
     assert program.json("outcome", "kitchen", episode).data["words"] == unclear
     assert program.json("outcome", "kitchen", "last").data["id"] == episode
     found = program.json("lift", "kitchen").data
-    assert [(each["node"], each["judged"]) for each in found["nodes"] if each["node"] == node] == [
-        (node, 1)
-    ]
     assert [each["with_memory"]["successes"] for each in found["kinds"]] == [1]
     assert program("lift", "kitchen").code == 0
     assert program("outcome", "kitchen", "nothing", "success").code == 1

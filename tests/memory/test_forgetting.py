@@ -16,9 +16,9 @@ from deltamem_tui import create_bank
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory import forgetting
-from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.editing import undo, undoable
 from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.episodes.credit import node_credit
 from deltamem_tui.memory.episodes.stored_episodes import put_episode
 from deltamem_tui.memory.forgetting import (
     Columns,

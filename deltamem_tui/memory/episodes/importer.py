@@ -21,7 +21,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.memory.credit.credit import put_uses, unknown_nodes
+from deltamem_tui.memory.episodes.credit import put_uses, unknown_nodes
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
     EpisodeImport,

@@ -24,7 +24,7 @@ from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import TrajectoryError
-from deltamem_tui.memory.credit.credit import put_uses
+from deltamem_tui.memory.episodes.credit import put_uses
 from deltamem_tui.memory.episodes.stored_episodes import LEARNT_AS, episode, unmarked
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory

@@ -8,7 +8,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.errors import BankCorruptError, RecordError, UsageError
-from deltamem_tui.memory.credit.credit import put_uses
+from deltamem_tui.memory.episodes.credit import put_uses
 from deltamem_tui.trajectory.model import GENERIC, Trajectory, domain_key
 
 LEARNT_AS = "learnt_as"

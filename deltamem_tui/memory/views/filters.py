@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from deltamem_tui.memory.credit.credit import Usefulness
+    from deltamem_tui.memory.episodes.credit import Usefulness
 
     DueRows = Callable[[Tree], NDArray[np.bool_]]
     Flags = NDArray[np.bool_]

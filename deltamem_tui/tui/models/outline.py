@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import NO_PARENT, Tree
-from deltamem_tui.memory.credit.credit import usefulness
 from deltamem_tui.memory.display import Display
+from deltamem_tui.memory.episodes.credit import usefulness
 from deltamem_tui.memory.method import display_of, is_shown
 from deltamem_tui.memory.views.filters import Filter, Language, Order, matching
 

@@ -21,7 +21,7 @@ from deltamem_tui.bank.transfer import copy_bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.credit.credit import node_credit
+from deltamem_tui.memory.episodes.credit import node_credit
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes

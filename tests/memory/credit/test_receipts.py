@@ -9,7 +9,7 @@ import pytest
 
 from deltamem_tui import create_bank, learn, recall
 from deltamem_tui.errors import RecordError
-from deltamem_tui.memory.credit.credit import append_receipt
+from deltamem_tui.memory.episodes.credit import append_receipt
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.method import names

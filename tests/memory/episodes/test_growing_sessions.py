@@ -14,8 +14,8 @@ from deltamem_tui.bank.merge import MergePlan, merge_into
 from deltamem_tui.bank.transfer import copy_bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.credit.credit import node_credit
 from deltamem_tui.memory.engine import learn
+from deltamem_tui.memory.episodes.credit import node_credit
 from deltamem_tui.memory.episodes.import_report import ImportReport
 from deltamem_tui.memory.episodes.importer import import_of, take_in
 from deltamem_tui.memory.episodes.outcomes import give_outcome

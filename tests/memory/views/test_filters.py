@@ -13,8 +13,8 @@ from hypothesis import strategies as some
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.credit.credit import Usefulness
 from deltamem_tui.memory.deltamem.rules import Payload
+from deltamem_tui.memory.episodes.credit import Usefulness
 from deltamem_tui.memory.views.filters import (
     EPISODES,
     NODES,
