@@ -2,8 +2,8 @@
 
 Each program is installed by npm into a folder, gets a home of its own, a dummy key and a scripted
 model on the loopback address (`agent_server`), with its telemetry off. Two sessions, the second
-about the same task, and an unrelated one; then the hooks are taken out again. Nothing of the
-programs is kept, unless `AGENTS_FOLDER` names a folder for them.
+about the same task, and an unrelated one; then the hooks are taken out again. Nothing is installed
+unless `AGENTS_FOLDER` names a folder for the programs.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -324,13 +323,15 @@ class Calculator(unittest.TestCase):
 
 def run(names: tuple[str, ...] = tuple(PROGRAMS)) -> str:
     """Try each program that can be installed here."""
-    if shutil.which("npm") is None:
-        return goals.skipped("agents", "npm is not there")
-    rows: dict[str, Any] = {}
-    with _programs() as programs, ScriptedServer() as server:
+    folder = os.environ.get("AGENTS_FOLDER")
+    if not folder:
+        reason = "AGENTS_FOLDER names no folder to install the agents' programs into, by npm"
+        return goals.skipped("agents", reason)
+    programs, rows = Path(folder).resolve(), dict[str, Any]()
+    with ScriptedServer() as server:
         for name in filter(PROTOCOLS.__contains__, names):
             if not _installed(PROGRAMS[name].package, programs):
-                return goals.skipped("agents", "npm installs nothing here")
+                return goals.skipped("agents", f"npm cannot install {PROGRAMS[name].package}")
             with TemporaryDirectory(prefix="a", ignore_cleanup_errors=True) as folder:
                 rows[name] = Trial(name, programs, Path(folder), server).run()
     return goals.line("agents", _goals(rows), {"agents": rows})
@@ -345,19 +346,11 @@ def _goals(rows: Mapping[str, Mapping[str, Any]]) -> Iterator[Goal]:
         yield Goal(f"{name}_failure_ms", row["failure_ms"], "at most", FAILURE_MS)
 
 
-@contextmanager
-def _programs() -> Iterator[Path]:
-    """Yield the folder that the programs are installed into."""
-    if named := os.environ.get("AGENTS_FOLDER"):
-        yield Path(named)
-        return
-    with TemporaryDirectory(prefix="agents-") as folder:
-        yield Path(folder)
-
-
 def _installed(package: str, folder: Path) -> bool:
     if (folder / "node_modules" / package).is_dir():
         return True
+    if shutil.which("npm") is None:
+        return False
     command = ["npm", "install", "--no-fund", "--no-audit", "--prefix", str(folder), package]
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
+from pathlib import Path
 from typing import Any
 from urllib.request import Request, urlopen
 
@@ -41,7 +43,11 @@ def test_the_model_calls_what_it_was_told_to_and_then_is_done(path: str) -> None
     assert len(script.requests) == 2
 
 
-def test_without_npm_nothing_is_tried(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_is_installed_unasked(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.delenv("AGENTS_FOLDER", raising=False)
+    monkeypatch.setattr(subprocess, "run", lambda *_, **__: pytest.fail("npm is run"))
+    assert "AGENTS_FOLDER" in json.loads(agents.run())["skipped"]
+    monkeypatch.setenv("AGENTS_FOLDER", str(tmp_path))
     monkeypatch.setattr(shutil, "which", lambda _: None)
     line = json.loads(agents.run())
-    assert (line["met"], line["skipped"]) == (None, "npm is not there")
+    assert (line["met"], line["skipped"]) == (None, "npm cannot install @anthropic-ai/claude-code")
