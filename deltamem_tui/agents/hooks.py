@@ -70,6 +70,7 @@ class AgentProtocol:
         silence: What is printed where there is nothing to say.
         commands: The folder of its slash commands or skills; empty if it has none.
         trust: What its user has to do before it runs a hook; empty if nothing.
+        in_projects: Whether it reads these settings in a project's folder, too.
     """
 
     name: str
@@ -82,6 +83,7 @@ class AgentProtocol:
     silence: str = ""
     commands: str = ""
     trust: str = ""
+    in_projects: bool = True
 
     def output(self, event: Event, context: str) -> str:
         """Return the output of a hook from which the agent reads `context`."""
@@ -148,6 +150,7 @@ _PROTOCOLS = (
         _USUAL | {START: Handler("SessionStart")},
         form="bash",
         context="additionalContext",
+        in_projects=False,
     ),
     AgentProtocol(
         "cursor",
@@ -168,6 +171,7 @@ _PROTOCOLS = (
         ".config/opencode/plugins/deltamem.js",
         {event: Handler(event) for event in (PROMPT, FAILURE, END)},
         context="additionalContext",
+        in_projects=False,
     ),
 )
 PROTOCOLS: Mapping[str, AgentProtocol] = {each.name: each for each in _PROTOCOLS}

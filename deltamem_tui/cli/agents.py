@@ -80,6 +80,9 @@ def install(
 
     path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
     how = _way_of_learning(learn)
+    if project and not protocol.in_projects:
+        reason = f"{protocol.name} reads no hooks of a project"
+        raise UsageError(reason, hint="leave out --project: they go into your own settings")
     try:
         invocation.open(bank, write=True)
     except BankFrozenError as error:

@@ -420,6 +420,19 @@ def test_hooks_are_installed_shown_and_removed(tmp_path: Path, bank: Path) -> No
         assert [*(kept.parent / "skills").iterdir()] == []
 
 
+def test_settings_that_an_agent_does_not_read_in_a_project_are_refused(
+    tmp_path: Path, bank: Path
+) -> None:
+    with own_folders(tmp_path):
+        install = ("hooks", "install", "--bank", bank, "--project", "--dry-run")
+        found = {name: deltamem(*install, name) for name in PROTOCOLS}
+    refused = [name for name, answer in found.items() if answer.code == 2]
+    assert refused == ["copilot", "opencode"]
+    assert (
+        "copilot reads no hooks of a project" in found["copilot"].document["errors"][0]["message"]
+    )
+
+
 @pytest.mark.parametrize("agent", ["claude-code", "codex"])
 def test_the_plugin_packages_call_what_an_install_writes(agent: str) -> None:
     """In a checkout, from which the agents take them; bank and program are named there."""
