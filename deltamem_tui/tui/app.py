@@ -5,20 +5,20 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.screen import ModalScreen, Screen
-from textual.theme import Theme
+from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Input
 
 from deltamem_tui import paths
 from deltamem_tui.config import Configuration
-from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.text import counted
-from deltamem_tui.tui.core import state
+from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
+from deltamem_tui.text import clean, counted
 from deltamem_tui.tui.core.actions import bindings, checked_keys, key_of
 from deltamem_tui.tui.core.background import LookupFailed
 from deltamem_tui.tui.core.bank_session import BankSession, OpenBank
@@ -33,6 +33,9 @@ from deltamem_tui.tui.models.sections import Section
 if TYPE_CHECKING:
     from textual.command import Provider
     from textual.notifications import SeverityLevel
+
+
+_USUAL_THEME = "textual-dark"
 
 
 def _action_provider() -> type[Provider]:
@@ -69,7 +72,7 @@ class DeltaMemApp(FailureKeeper):
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
         self.debounce = 0.15
         self.animation_level = "none"
-        self.theme = self._kept_theme = state.checked_theme(self.configuration.theme)
+        self.theme = checked_theme(self.configuration.theme)
         self.set_keymap(self.configuration.keys)
         self.attention = Attention(self)
         self.notes = Notes(self, self._adapted)
@@ -92,7 +95,7 @@ class DeltaMemApp(FailureKeeper):
 
     def on_mount(self) -> None:
         self.session.begin()
-        self.theme_changed_signal.subscribe(self, self._remember_theme)
+        self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.call_after_refresh(self._report_waiting)
 
     def _report_waiting(self) -> None:
@@ -120,15 +123,9 @@ class DeltaMemApp(FailureKeeper):
             event.prevent_default()
             self.focused.insert_text_at_cursor(event.character)
 
-    def _remember_theme(self, theme: Theme) -> None:
-        """Save the theme that the user chose, unless the settings name one."""
-        if theme.name == self._kept_theme:
-            return
-        self._kept_theme = theme.name
-        if self.configuration.theme is None:
-            state.save_theme(theme.name)
-        else:
-            self.notes.notify(f"{theme.name} until you quit: deltamem.toml names the theme")
+    def _theme_changed(self, theme: Theme) -> None:
+        """Say how the theme that the user chose can be had the next time."""
+        self.notes.notify(f'until you quit; `theme = "{theme.name}"` in deltamem.toml keeps it')
 
     # What went wrong, and what was changed
 
@@ -248,8 +245,6 @@ class DeltaMemApp(FailureKeeper):
     async def action_quit(self) -> None:
         if not self.work.may_leave():
             return
-        if self.session.home is not None:
-            self.session.home.remember()
         self.exit()
 
 
@@ -273,6 +268,17 @@ def banks_screen(left: Path | None) -> Screen[Any]:
     from deltamem_tui.tui.screens.banks import BanksScreen
 
     return BanksScreen(left)
+
+
+def checked_theme(name: str | None) -> str:
+    """Return the theme of the settings, or the usual one."""
+    if name is None or name in BUILTIN_THEMES:
+        return name or _USUAL_THEME
+    near = get_close_matches(name, BUILTIN_THEMES, n=1, cutoff=0.0)[0]
+    raise ConfigurationError(
+        f"there is no theme {clean(name)!r}",
+        hint=f"did you mean {near}? There are {', '.join(BUILTIN_THEMES)}",
+    )
 
 
 def require_screen() -> None:

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
 from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.core import state
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from tests.tui.support import Person, browse
 
@@ -51,38 +48,5 @@ def test_a_named_bank_that_cannot_be_read_gives_way_to_the_banks_and_says_why(
         manifest.write_bytes(sound)
         await person.press("enter")
         assert person.outline.line_count() == 3, "it can be opened once it is sound"
-
-    browse(folder, story, "kitchen")
-
-
-def test_a_bank_is_found_as_it_was_left(folder: Path) -> None:
-    async def leave(person: Person) -> None:
-        await person.press("j", "t", "3", "b")
-        assert isinstance(person.app.screen, BanksScreen)
-
-    async def come_back(person: Person) -> None:
-        assert "reading" not in person.screen
-        await person.press("1")
-        trees = person.trees
-        node = trees.outline("task").node
-        assert node is not None
-        assert node.payload["activation_condition"] == "cool some object and put it in a place"
-
-    browse(folder, leave, "kitchen")
-    browse(folder, come_back, "kitchen")
-
-
-@pytest.mark.parametrize(
-    "text", ["{}", '{"screen": "growth"}', '{"nodes": {}}', '{"nodes": [1]}', "[]", "1", "{"]
-)
-def test_a_state_that_lacks_something_is_like_none(folder: Path, text: str) -> None:
-    file = state.state_file(folder / "kitchen")
-    file.parent.mkdir(parents=True)
-    file.write_text(text)
-    assert state.load(folder / "kitchen").nodes == {}
-
-    async def story(person: Person) -> None:
-        assert person.outline.cursor == 0
-        assert "heat some object" in person.screen
 
     browse(folder, story, "kitchen")

@@ -6,17 +6,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-from msgspec import convert
 from textual.app import App
 from textual.screen import ModalScreen, Screen
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.text import one_line
-from deltamem_tui.tui.core import state
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.notes import Notes
-from deltamem_tui.tui.core.state import BankState
 from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition
 
 Visit = tuple[str, tuple[str, ...]]
@@ -43,20 +40,17 @@ class OpenBank:
     def __init__(self, path: Path, bank: Bank, stamp: Stamp) -> None:
         self.path = path
         self.bank = bank
-        self.left = state.load(path)
         self.drafts: dict[tuple[str, str], Mapping[str, str]] = {}
         self.screens: dict[str, Screen[Any]] = {}
         self.followers: list[Callable[[], None]] = []
-        self.cursors: Callable[[], dict[str, str]] = lambda: self.left.nodes
         self.is_closed = False
         self.target: tuple[tuple[str, ...], UserPosition] | None = None
         self._stamp = stamp
 
     @property
     def first_screen(self) -> str:
-        """Return a screen of the bank that was named; the list of banks if it cannot be read."""
-        has_nodes = any(map(len, self.bank.trees.values()))
-        return self.left.screen if has_nodes else "episodes"
+        """The screen to begin on: what was learnt, or what it could be learnt from."""
+        return "memory" if any(map(len, self.bank.trees.values())) else "episodes"
 
     def take(self, bank: Bank, stamp: Stamp) -> None:
         """Show what the bank says now."""
@@ -70,18 +64,6 @@ class OpenBank:
             return False
         self._stamp = stamp
         return True
-
-    def remember(self) -> None:
-        """Save for the next time how it is left."""
-        if self.is_closed:
-            return
-        shown = next((name for name, each in self.screens.items() if each.is_current), "memory")
-        state.save(self.path, convert({"nodes": self.cursors(), "screen": shown}, BankState))
-
-    def close(self) -> None:
-        """Show nothing that still comes in."""
-        self.remember()
-        self.is_closed = True
 
 
 def read_bank(path: Path) -> tuple[Bank, Stamp]:
@@ -274,7 +256,7 @@ class BankSession:
         """Go back to the banks, the cursor on the one that is left, whatever lies over it."""
         if (home := self.home) is None:
             return
-        home.close()
+        home.is_closed = True  # nothing that still comes in is shown
         self.home = None
         self._links.clear()
         app = self._app

@@ -133,24 +133,21 @@ def _create(path: Path, folder: Path, answer: FormAnswer) -> BankChange:
 
 def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
     """Ask which agent's sessions become a new bank, make it and import them."""
-    readable = {each.agent: each for each in found if each.pattern}
-    if not readable:
-        create_key = browser.key_of("create_bank")
-        others = "; ".join(f"{each.agent} has {each.hint}" for each in found)
-        browser.notes.notify(
-            f"no sessions of a coding agent were found; {create_key} makes a bank to import logs "
-            f"into{f' ({others})' if others else ''}"
-        )
+    if not found:
+        key = browser.key_of("create_bank")
+        text = f"no sessions of a coding agent were found; {key} makes a bank to import logs into"
+        browser.notes.notify(text)
         return
-    most = max(readable.values(), key=lambda each: each.count).agent
-    agents = {name: each.hint for name, each in readable.items()}
+    agents = {each.agent: each for each in sorted(found, key=lambda each: -each.count)}
     lines = (
-        FormLine("agent", "Whose sessions?", most, choices=agents),
+        FormLine(
+            "agent", "Whose sessions?", choices={name: each.hint for name, each in agents.items()}
+        ),
         FormLine("name", "Name of the new bank", "sessions"),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
-        path, chosen = _new_path(browser, answer), readable[answer["agent"]]
+        path, chosen = _new_path(browser, answer), agents[answer["agent"]]
         embedder = browser.configuration.embedder
         return browser.work.start(
             f"importing {chosen.hint} of {chosen.agent}",

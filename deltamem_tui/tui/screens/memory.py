@@ -60,13 +60,12 @@ class MemoryScreen(BankScreen):
             focus=self._focus_outline,
             typed=self._filter_typed,
         )
-        self._outlines = Outlines(tuple(home.bank.trees), home.left.nodes)
+        self._outlines = Outlines(tuple(home.bank.trees))
         self._pane = TextPane(id="detail")
         self._chain = False  # whether the node's chain is shown in its place
         self._move_keys = ""
         self.editor = NodeEditor(self, self.chosen, self._show_move)
         self._target: tuple[str, ...] = ()
-        home.cursors = self.cursors
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem", "memory")
@@ -94,10 +93,6 @@ class MemoryScreen(BankScreen):
         """Return the node under the cursor."""
         node = self.shown.node
         return None if node is None else ChosenNode(self.shown.tree_name, node)
-
-    def cursors(self) -> dict[str, str]:
-        """Return per tree the id of the node under the cursor."""
-        return self._outlines.cursors() if self.is_ready else self.home.left.nodes
 
     # The outlines
 

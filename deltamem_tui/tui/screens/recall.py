@@ -186,11 +186,8 @@ class RecallScreen(BankScreen):
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        """Focus the task, unless the bank was left on this screen: then letters are keys."""
-        if len(self.home.screens) > 1:
-            self._focus_question()
-        else:
-            self._focus_answer()
+        """Focus the task: who comes here has one to type."""
+        self._focus_question()
         self._remark()
         self._explain()
 

@@ -26,7 +26,7 @@ _OF_THE_APP = frozenset(action.name for action in of_scopes(["app"]))
 
 _WRITING = frozenset(
     {
-        *("edit", "undo", "save_parameters", "import_logs", "extract", "apply_proposal"),
+        *("edit", "undo", "save_parameters", "import_logs", "extract"),
         *("succeeded", "failed", "cannot_tell", "mark_all", "join", "move"),
     }
 )

@@ -13,42 +13,21 @@ from textual.strip import Strip
 
 from deltamem_tui.memory.views.filters import occurrences
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.widgets.text_pane import strip_of
+from deltamem_tui.tui.widgets.text_pane import INK_CSS, INKS, strip_of
 
 
 class LineList(ScrollView, can_focus=True):
     """Lines with a cursor. A kind of list says how many there are and what each says."""
 
-    COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
-        *("line--cursor", "line--warning", "line--good", "line--quiet", "line--strong"),
-        "line--found",
-    }
-    DEFAULT_CSS = """
-    LineList {
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
-        border-title-color: $foreground;
-        &:focus { border-title-style: bold; }
-        &:ansi { border-title-color: ansi_default; }
-        & > .line--cursor { background: $surface-lighten-2; text-style: bold; }
-        &:focus > .line--cursor { background: $primary; color: $text; text-style: bold; }
-        & > .line--warning { color: $text-warning; }
-        & > .line--good { color: $text-success; }
-        & > .line--quiet { text-style: dim; }
-        & > .line--strong { color: $text-primary; }
-        & > .line--found { background: $warning-muted; color: $text-warning; text-style: bold; }
-        &:ansi > .line--cursor { text-style: bold underline; }
-        &:ansi:focus > .line--cursor {
-            color: ansi_default; background: ansi_default; text-style: reverse bold;
-        }
-        &:ansi > .line--warning { color: ansi_red; }
-        &:ansi > .line--good { color: ansi_green; }
-        &:ansi > .line--quiet { color: ansi_default; text-style: dim; }
-        &:ansi > .line--strong { color: ansi_cyan; }
-        &:ansi > .line--found {
-            color: ansi_yellow; background: ansi_default; text-style: bold underline;
-        }
-    }
+    COMPONENT_CLASSES = INKS | {"ink--cursor"}
+    DEFAULT_CSS = f"""
+    {INK_CSS.replace("INKED", "LineList")}
+    LineList > .ink--cursor {{ background: $surface-lighten-2; text-style: bold; }}
+    LineList:focus > .ink--cursor {{ background: $primary; color: $text; text-style: bold; }}
+    LineList:ansi > .ink--cursor {{ text-style: bold underline; }}
+    LineList:ansi:focus > .ink--cursor {{
+        color: ansi_default; background: ansi_default; text-style: reverse bold;
+    }}
     """
     BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
 
@@ -80,7 +59,7 @@ class LineList(ScrollView, can_focus=True):
 
     def style_of(self, name: str) -> Style:
         """Return the style of a part of a line: `warning`, `good`, `quiet`, `strong`, `found`."""
-        return self.get_component_rich_style(f"line--{name}", partial=True)
+        return self.get_component_rich_style(f"ink--{name}", partial=True)
 
     def mark(self, text: Text) -> Text:
         """Mark in a part of a line what is sought."""

@@ -41,11 +41,10 @@ class Outlines(Horizontal):
     Outlines OutlineView.-unused { display: none; }
     """
 
-    def __init__(self, names: Sequence[str], cursors: Mapping[str, str]) -> None:
+    def __init__(self, names: Sequence[str]) -> None:
         super().__init__(id="outlines")
         self.views = {name: OutlineView(name) for name in names}
         self.tree_name = names[0]
-        self._left = cursors
         self._folds: Mapping[str, list[str]] = {}  # what is expanded without a filter
         self._shown_as: NodeArrangement | None = None
 
@@ -89,11 +88,6 @@ class Outlines(Horizontal):
 
     # What is expanded
 
-    def cursors(self) -> dict[str, str]:
-        """Return per tree the id of the node under the cursor."""
-        ids = {name: view.node_id for name, view in self.views.items()}
-        return {name: node_id for name, node_id in ids.items() if node_id}
-
     def show(self, arranged: ArrangedNodes) -> None:
         """Show the trees as they were arranged, cursors and what was expanded as they were."""
         if self._shown_as is None or self._shown_as.wanted.empty:  # a filter expands all it finds
@@ -104,12 +98,11 @@ class Outlines(Horizontal):
                 continue  # another bank has taken the place of this one
             is_whole = family.kept is None
             expanded = family.rows_of(self._folds[name]) if is_whole else family.parents()
-            node_id = view.node_id or self._left.get(name)
             display = arranged.displays.get(name)
             view.set_class(display is None, "-unused")
             shown = display or Display(name, name)
             words = arranged.arrangement.wanted.words
-            view.show(Outline(family, expanded), node_id, shown, words)
+            view.show(Outline(family, expanded), view.node_id, shown, words)
 
     # Their titles
 

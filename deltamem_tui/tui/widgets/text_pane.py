@@ -150,6 +150,36 @@ def wrapped_pieces(
         yield tuple(Piece(text, bool(style.dim)) for text, style in styled)
 
 
+INKS = {f"ink--{name}" for name in ("strong", "current", "warning", "quiet", "good", "found")}
+"""The styles of parts of a text, in panes and in lists."""
+
+INK_CSS = """
+INKED {
+    overflow-x: hidden;
+    scrollbar-size-vertical: 1;
+    border-title-color: $foreground;
+    &:focus { border-title-style: bold; }
+    &:ansi { border-title-color: ansi_default; }
+    & > .ink--strong { color: $text-primary; text-style: bold; }
+    & > .ink--current { color: $text-primary; text-style: bold reverse; }
+    & > .ink--warning { color: $text-warning; }
+    & > .ink--quiet { text-style: dim; }
+    & > .ink--good { color: $text-success; }
+    & > .ink--found { background: $warning-muted; color: $text-warning; text-style: bold; }
+    &:ansi > .ink--strong { color: ansi_cyan; text-style: bold; }
+    &:ansi > .ink--current { color: ansi_cyan; text-style: bold reverse; }
+    &:ansi:light > .ink--strong, &:ansi:light > .ink--current { color: ansi_blue; }
+    &:ansi > .ink--warning { color: ansi_red; text-style: bold; }
+    &:ansi > .ink--quiet { color: ansi_default; }
+    &:ansi > .ink--good { color: ansi_green; }
+    &:ansi > .ink--found {
+        color: ansi_yellow; background: ansi_default; text-style: bold underline;
+    }
+    &:ansi:light > .ink--found { color: ansi_magenta; }
+}
+"""
+"""How those look; the terminal's own colours where it asks for them."""
+
 _GUTTER = 2
 _WIDEST = 100
 """The eye loses the next of longer lines."""
@@ -171,34 +201,8 @@ def _lines(text: str) -> list[str]:
 class TextPane(ScrollView, can_focus=True):
     """Sections of text, one of which may be the current one."""
 
-    COMPONENT_CLASSES = {  # noqa: RUF012 - textual reads it so
-        *("pane--title", "pane--warning", "pane--quiet", "pane--current", "pane--new"),
-        "pane--found",
-    }
-    DEFAULT_CSS = """
-    TextPane {
-        overflow-x: hidden;
-        scrollbar-size-vertical: 1;
-        border-title-color: $foreground;
-        &:focus { border-title-style: bold; }
-        &:ansi { border-title-color: ansi_default; }
-        & > .pane--title { color: $text-primary; text-style: bold; }
-        & > .pane--current { color: $text-primary; text-style: bold reverse; }
-        & > .pane--warning { color: $text-warning; text-style: bold; }
-        & > .pane--quiet { text-style: dim; }
-        & > .pane--new { color: $text-success; }
-        & > .pane--found { background: $warning-muted; color: $text-warning; text-style: bold; }
-        &:ansi > .pane--title { color: ansi_cyan; text-style: bold; }
-        &:ansi:light > .pane--title { color: ansi_blue; }
-        &:ansi > .pane--current { color: ansi_cyan; text-style: bold reverse; }
-        &:ansi > .pane--warning { color: ansi_red; text-style: bold; }
-        &:ansi > .pane--new { color: ansi_green; }
-        &:ansi > .pane--found {
-            color: ansi_yellow; background: ansi_default; text-style: bold underline;
-        }
-        &:ansi > .pane--quiet { color: ansi_default; text-style: dim; }
-    }
-    """
+    COMPONENT_CLASSES = INKS
+    DEFAULT_CSS = INK_CSS.replace("INKED", "TextPane")
     ALLOW_SELECT = False
     BINDINGS = [*bindings("list")]  # noqa: RUF012 - textual reads it so
 
@@ -252,7 +256,7 @@ class TextPane(ScrollView, can_focus=True):
         text = self._painted(folded)
         if self.current is not None:
             mark = "▌ " if folded.section == self.current else "  "
-            text = Text(end="").append(mark, self._style("title")).append_text(text)
+            text = Text(end="").append(mark, self._style("strong")).append_text(text)
         return strip_of(text, self.app.console, width, self.rich_style)
 
     def _fold(self) -> None:
@@ -271,7 +275,7 @@ class TextPane(ScrollView, can_focus=True):
         section = self.sections[number]
         heading, body = clean(section.title), section.shown_body(self._read_key)
         is_delta = bool(section.above and body)
-        title = "current" if number == self.current else "title"
+        title = "current" if number == self.current else "strong"
         style = "delta" if is_delta else "quiet" if section.quiet else ""
         lines = [("warning" if section.warning else title, each) for each in _lines(heading)]
         lines += [(style, each) for each in _lines(body)]
@@ -293,7 +297,7 @@ class TextPane(ScrollView, can_focus=True):
         for piece in line.pieces:
             name = line.style
             if name == "delta":
-                name = "quiet" if piece.repeats else "new"
+                name = "quiet" if piece.repeats else "good"
             style = self._style(name) if name else Style.null()
             text.append(piece.text, style)
         for begin, end in occurrences(text.plain, self._words) if self._words else ():
@@ -308,7 +312,7 @@ class TextPane(ScrollView, can_focus=True):
         return browser_of(self).key_of("read_whole")
 
     def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(f"pane--{name}", partial=True)
+        return self.get_component_rich_style(f"ink--{name}", partial=True)
 
     # The keys of a list scroll what has no current line.
 
