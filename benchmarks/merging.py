@@ -1,9 +1,7 @@
 """Merging two banks of 100,000 nodes into a new one, against copying the same bytes.
 
 What is copied is what is merged: all files of both banks, into a fresh folder, until they are
-on the disk, as the merged bank is when it appears. Looking for near roots is measured apart too,
-because its work grows with the product of the roots, and not with the bytes; random vectors
-are the worst that it can meet.
+on the disk, as the merged bank is when it appears.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from benchmarks.timing import in_turns
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.memory.transfer.merging import merge
 
 NODES = 100_000
@@ -25,7 +22,7 @@ ROUNDS = 3
 
 
 def run() -> str:
-    """Measure merging, merging with the search for near roots, and copying, in turns."""
+    """Measure merging and copying, in turns."""
     with tempfile.TemporaryDirectory(prefix="deltamem-merging-") as name:
         folder = Path(name)
         banks = [
@@ -34,9 +31,9 @@ def run() -> str:
         ]
         size = sum(path.stat().st_size for bank in banks for path in bank.path.iterdir())
 
-        def merge_all(near: float | None) -> None:
+        def merge_all(_: int) -> None:
             shutil.rmtree(folder / "merged", ignore_errors=True)
-            merged = merge([Bank.open(bank.path) for bank in banks], folder / "merged", near=near)
+            merged = merge([Bank.open(bank.path) for bank in banks], folder / "merged")
             if merged.bank is None or len(merged.bank.tree("task")) != 2 * NODES:
                 raise RuntimeError("the merged bank does not hold the nodes of both")
 
@@ -45,16 +42,8 @@ def run() -> str:
             for bank in banks:
                 _copy(bank.path, folder / "copies" / bank.name)
 
-        ways = {
-            "merge": lambda _: merge_all(None),
-            "merge_near": lambda _: merge_all(NEAR),
-            "copy": copy_all,
-        }
-        timings = in_turns(ways, ROUNDS)
-    stated = [
-        Goal(f"{way}_to_copy", timings.ratio(way, "copy"), "at most", 10.0)
-        for way in ("merge", "merge_near")
-    ]
+        timings = in_turns({"merge": merge_all, "copy": copy_all}, ROUNDS)
+    stated = [Goal("merge_to_copy", timings.ratio("merge", "copy"), "at most", 10.0)]
     return goals.line("merging", stated, {"bytes": size, **timings.milliseconds()})
 
 

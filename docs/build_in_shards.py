@@ -1,13 +1,12 @@
 """Build one bank from a corpus in shards: a bank a log on any number of workers, then one merge.
 
     pip install 'deltamem-tui[distributed]'
-    python docs/build_in_shards.py BANK LOG… [--embedder NAME] [--domain NAME] [--tau X] [--near X]
+    python docs/build_in_shards.py BANK LOG… [--embedder NAME] [--domain NAME] [--tau X]
                                              [--workers N | --scheduler ADDRESS]
 
 Merging is associative, so the shards may be built anywhere and in any order. The workers and
 this script share a file system. What differs from one import of everything stands in
-`docs/travelling.md`. Roots of several shards that say nearly the same are dealt with here or
-by hand: the shards are gone afterwards.
+`docs/travelling.md`.
 """
 
 from __future__ import annotations
@@ -31,7 +30,6 @@ from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.settings import assigned
-from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.memory.transfer.merging import merge
 
 
@@ -95,7 +93,6 @@ def build(
     embedder: str = "hashing",
     domain: str = "generic",
     tau: float | None = None,
-    near: float = NEAR,
 ) -> list[Shard]:
     """Build a bank from many logs, a shard each, and merge them into `path`.
 
@@ -106,7 +103,6 @@ def build(
         embedder: The name of the embedder.
         domain: What the corpus is about.
         tau: The threshold of both trees; the domain's preset if None.
-        near: The similarity from which two roots of different shards are near.
 
     Returns:
         What became of each shard.
@@ -126,7 +122,7 @@ def build(
             if len(banks) == 1:  # nothing to merge, but it is made a bank of its own all the same
                 merge_to(path, MergePlan(banks))
             else:
-                merge(banks, path, near=near)
+                merge(banks, path)
     return list(shards)
 
 
@@ -142,13 +138,12 @@ def main() -> int:
     parser.add_argument("--embedder", default="hashing")
     parser.add_argument("--domain", default="generic")
     parser.add_argument("--tau", type=float)
-    parser.add_argument("--near", type=float, default=NEAR, help="from when on roots are near")
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--scheduler", metavar="ADDRESS", help="of a cluster that runs already")
     given = parser.parse_args()
     try:
         files.require_free(given.bank)  # before workers are started for nothing
-        passed = ("embedder", "domain", "tau", "near")
+        passed = ("embedder", "domain", "tau")
         numbers = {name: getattr(given, name) for name in passed}
         with _workers(given.workers, given.scheduler) as client:
             shards = build(client, given.logs, given.bank, **numbers)

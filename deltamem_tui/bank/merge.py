@@ -25,16 +25,13 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.diff import FieldChange, manifest_changes
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeJoin
-from deltamem_tui.bank.join import Claims, Conflict, Flags, Join, Update, claims_of
+from deltamem_tui.bank.join import Conflict, Flags, Join, Update, claims_of
 from deltamem_tui.bank.journal import Journal
 from deltamem_tui.bank.manifest import Manifest
-from deltamem_tui.bank.table import TableSnapshot
 from deltamem_tui.bank.tree import texts
 from deltamem_tui.bank.verify import require_sound
 from deltamem_tui.errors import BankError
 
-Look = Callable[[Join, TableSnapshot, Claims], None]
-"""Looks at what was joined so far, and at the next bank's nodes before they are."""
 # Of the changes, in a commit's detail.
 _NUMBERS = ("added", "revised", "deleted", "revived", "hidden", "loosened")
 _MERGED = "merged"
@@ -70,13 +67,10 @@ class MergePlan:
 
     Args:
         banks: The banks. Each is taken as its handle shows it.
-        look: Called for each next bank and collection, before its nodes are taken.
         with_episodes: Whether the episodes are merged too.
     """
 
-    def __init__(
-        self, banks: Sequence[Bank], *, look: Look | None = None, with_episodes: bool = True
-    ) -> None:
+    def __init__(self, banks: Sequence[Bank], *, with_episodes: bool = True) -> None:
         self.banks = tuple(banks)
         first, *others = banks
         for other in others:
@@ -84,7 +78,7 @@ class MergePlan:
         self.manifest, self.disagreements = _manifests_joined(
             [first.manifest, *map(_called_as_here, others)]
         )
-        self.joins = {name: self._join(name, look) for name in first.collections}
+        self.joins = {name: self._join(name) for name in first.collections}
         self.updates = {name: Update(join) for name, join in self.joins.items()}
         tables = [bank.snapshots[episodes.NAME] for bank in banks]
         self.episodes = EpisodeJoin.of(tables) if with_episodes else None
@@ -182,15 +176,12 @@ class MergePlan:
             "episodes": self.episodes.added if self.episodes is not None else 0,
         }
 
-    def _join(self, name: str, look: Look | None) -> Join:
+    def _join(self, name: str) -> Join:
         first, *others = self.banks
         join = Join(name, first.snapshots[name])
         for number, bank in enumerate(others, start=1):
             side = bank.snapshots[name]
-            claims = claims_of(side, number)
-            if look:
-                look(join, side, claims)
-            join.add(side, claims)
+            join.add(side, claims_of(side, number))
         return join
 
     def _counts(self, name: str) -> tuple[ledger.Values, ledger.Values]:

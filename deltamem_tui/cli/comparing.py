@@ -10,10 +10,9 @@ import typer
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.options import argument, flag, option
+from deltamem_tui.cli.options import argument, flag
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import ExitCode, Result
-from deltamem_tui.memory.transfer import NEAR
 from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
@@ -35,7 +34,6 @@ def merge(
         str | None,
         typer.Option("--output", "-o", metavar="BANK", help="Write into a new bank instead."),
     ] = None,
-    near: Annotated[float, option("--near", "X", "List roots at least this similar.")] = NEAR,
     across_domains: Annotated[
         bool, flag("--across-domains", "Merge banks of different domains.")
     ] = False,
@@ -44,7 +42,7 @@ def merge(
     """Merge what banks have learnt, node by node, with nothing counted twice.
 
     The higher revision of a node wins, and what was deleted stays deleted. What banks changed
-    apart, and roots that say nearly the same, are listed.
+    apart is listed.
     """
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.merging import merge
@@ -60,7 +58,6 @@ def merge(
         done = merge(
             opened,
             path,
-            near=near,
             across_domains=across_domains,
             dry_run=dry_run,
         )

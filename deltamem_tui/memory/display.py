@@ -38,7 +38,6 @@ class Display:
         name: The field that stands before a node's title, if it is not empty: `object: laptop`.
         instruction: The field that becomes a skill's text; empty if these nodes are knowledge.
         asked: Whether questions are put to it. If not, it is shown only while it holds something.
-        comparable: Whether two roots with nearly the same key say nearly the same.
         penalised: Whether a score is a similarity less a penalty of failures.
     """
 
@@ -53,7 +52,6 @@ class Display:
     name: str = ""
     instruction: str = ""
     asked: bool = True
-    comparable: bool = True
     penalised: bool = False
 
     def label(self, name: str) -> str:

@@ -70,13 +70,12 @@ def test_merging_into_a_new_bank(two: Program) -> None:
 
 def test_a_dry_run_prints_the_plan_and_writes_nothing(two: Program) -> None:
     before = state_of(two.bank)
-    answer = two("merge", "kitchen", "annex", "--dry-run", "--near", "0.5")
+    answer = two("merge", "kitchen", "annex", "--dry-run")
     assert answer.err == "dry run: nothing was written\n"
     assert "nodes added" in answer.out
     new = next(Bank.open(two.bank.with_name("annex")).tree("task").roots())
     assert f"+ task {new.id[:8]} ● " in answer.out
     assert "Your task is to: heat some plate and put it on the table." in answer.out
-    assert "roots are near" in answer.out
     planned = two.json("merge", "kitchen", "annex", "--dry-run").data
     assert state_of(two.bank) == before
     assert two("merge", "kitchen", "annex", "-o", "both").code == 0
@@ -111,7 +110,6 @@ def test_a_conflict_and_a_disagreement_are_shown_with_both_texts(two: Program, a
 
 def test_what_merge_refuses(two: Program) -> None:
     assert two("merge", "kitchen").code == 2
-    assert two("merge", "kitchen", "annex", "--near", "7").code == 2
     assert "no bank is called" in two("merge", "kitchen", "nowhere").error
     assert two("freeze", "kitchen").code == 0
     assert "`deltamem bank unfreeze`" in two("merge", "kitchen", "annex").error

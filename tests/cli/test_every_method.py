@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.method import display_of, method_named, names
+from deltamem_tui.memory.method import display_of, names
 from tests.cli.support import Program, heat, settle_in
 
 
@@ -57,13 +57,3 @@ def test_scores_have_a_penalty_where_there_is_one(program: Program, method: str)
     penalised = any(display_of(bank, name).penalised for name in bank.trees)
     explained = program("recall", "kitchen", "heat some egg and put it in table.", "--explain")
     assert ("penalty" in explained.out) == penalised
-
-
-@pytest.mark.parametrize("method", names())
-def test_only_what_can_be_compared_is_near(program: Program, method: str) -> None:
-    for bank, things in (("one", ("apple", "egg")), ("two", ("pan", "mug"))):
-        filled(program, method, bank, *things)
-        program("extract", bank, "--extractor", "rules")
-    shown = method_named(method).display.values()
-    near = program.json("merge", "one", "two", "--dry-run", "--near", "0").data["near"]
-    assert bool(near) == any(each.comparable for each in shown)

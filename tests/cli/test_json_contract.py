@@ -189,9 +189,9 @@ bank diff ./left ./right
 bank diff kitchen
 bank diff ./killed ./paid
 bank diff ./living ./left
-bank merge ./living ./paid --dry-run --near 0.1
-bank merge ./left ./right --dry-run --near 0.3
-bank merge ./left ./right -o both --near 0.3
+bank merge ./living ./paid --dry-run
+bank merge ./left ./right --dry-run
+bank merge ./left ./right -o both
 bank merge ./left ./right
 bank merge ./left ./right
 bank merge ./left scienceworld

@@ -53,7 +53,6 @@ DISPLAY: Mapping[str, Display] = {
         optional=tuple(_REMEMBERED),
         warning="WARNING: this failed, never carry it out",
         levels=("list of a kind of task", "task", "memory"),
-        comparable=False,
         instruction="actions",
     ),
     ENVIRONMENTS: Display(
@@ -63,7 +62,6 @@ DISPLAY: Mapping[str, Display] = {
         labels={"memory": "Seen there", "read": _REMEMBERED["read"]},
         optional=("memory", "read"),
         levels=("kind of environment", "environment", "memory"),
-        comparable=False,
     ),
     TASK_INSIGHTS: Display(
         title="task insights",
@@ -72,7 +70,6 @@ DISPLAY: Mapping[str, Display] = {
         labels={"text": "Insight"},
         warning="WARNING: a mistake and its remedy",
         levels=("list of a kind of task", "insight"),
-        comparable=False,
     ),
     ENV_INSIGHTS: Display(
         title="environment insights",
@@ -80,7 +77,6 @@ DISPLAY: Mapping[str, Display] = {
         heading="Insights by kind of environment",
         labels={"text": "Insight"},
         levels=("kind of environment", "insight"),
-        comparable=False,
     ),
 }
 

@@ -116,7 +116,6 @@ AWM = Method(
             labels={"title": "Workflow", "group": "For"},
             levels=("workflow",),
             instruction="steps",
-            comparable=False,
         ),
         SOLVED: Display(
             title="solved tasks",
@@ -124,7 +123,6 @@ AWM = Method(
             labels={"group": "Of the kind", "actions": "Done"},
             levels=("solved task",),
             asked=False,
-            comparable=False,
         ),
     },
     ranking="all workflows of the kind of task are recalled",

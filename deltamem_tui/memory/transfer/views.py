@@ -128,7 +128,7 @@ def _claim(value: Any) -> str | None:
 
 
 def view_merge(merge: Merge) -> ReportView:
-    """Show what a merge changes, which roots are near each other, and what is lost."""
+    """Show what a merge changes, and what is lost."""
     plan, banks, episodes = merge.plan, merge.plan.banks, merge.plan.episodes
     displays = {name: display_of(banks[0], name) for name in plan.changes}
     sides = [
@@ -149,16 +149,6 @@ def view_merge(merge: Merge) -> ReportView:
             }
             for each, mine, other in sides
         ],
-        "near": [
-            {
-                "tree": each.tree,
-                "label": each.label,
-                "similarity": each.similarity,
-                "root": _state_record(each.root, each.bank),
-                "near": _state_record(each.near, each.near_bank),
-            }
-            for each in merge.near
-        ],
         "disagreements": [
             {"what": each.name, "kept": each.before, "lost": each.after, "bank": bank}
             for bank, each in plan.disagreements
@@ -170,19 +160,12 @@ def view_merge(merge: Merge) -> ReportView:
             "learnt": len(episodes.learnt),
         },
     }
-    displaced, near, changed = [], [], []
+    displaced, changed = list[str](), list[str]()
     for name, changes in plan.changes.items():
         title = displays[name].title
         displaced += [
             *(f"{title} {node} is hidden: a node above it was deleted" for node in changes.hidden),
             *(f"{title} {node} is a root: it was below its child" for node in changes.loosened),
-        ]
-    for pair in merge.near:
-        display = displays[pair.tree]
-        near += [
-            f"{display.title}: two roots are near ({pair.similarity:.3f}, {pair.label}):",
-            _quoted(display, pair.root, pair.bank),
-            _quoted(display, pair.near, pair.near_bank),
         ]
     for each, mine, other in sides:
         display = displays[each.tree]
@@ -197,7 +180,6 @@ def view_merge(merge: Merge) -> ReportView:
     ]
     sections = (
         ReportSection("Nodes that lost their place", displaced),
-        ReportSection("Roots that are nearly the same", near),
         ReportSection("Changed in two banks", changed, warning=True),
         ReportSection("Only one can stay", only_one, warning=True),
     )

@@ -1,4 +1,4 @@
-"""Merging as the method sees it: one embedder, near roots, and shards of one import."""
+"""Merging as the method sees it: one embedder, and shards of one import."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import pytest
 
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.bank.tree import Counts
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
@@ -20,10 +19,9 @@ from deltamem_tui.errors import (
     UsageError,
 )
 from deltamem_tui.memory.banks import create_bank
-from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.transfer.merging import merge
-from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
+from tests.memory.support import episode, new_bank, parameters, teach
 from tests.places import DOCS
 
 SAMPLE = DOCS / "sample" / "alfworld.jsonl.gz"
@@ -45,17 +43,6 @@ def pair(tmp_path: Path) -> tuple[Bank, Bank]:
 
 def conditions(bank: Bank) -> dict[str, int]:
     return {node.payload["activation_condition"]: node.depth for node in bank.tree("task")}
-
-
-def test_near_roots_of_one_label_are_listed_and_both_stay(pair: tuple[Bank, Bank]) -> None:
-    done = merge(pair)
-    (near,) = done.near
-    assert (near.root.payload["activation_condition"], near.bank) == ("1 0 0", "one")
-    assert (near.near.payload["activation_condition"], near.near_bank) == ("1 0.1 0", "two")
-    assert near.similarity == pytest.approx(1 / (1 + 0.1**2) ** 0.5, abs=1e-6)
-    assert len(conditions(pair[0])) == 5
-    assert merge(pair).near == ()
-    assert not merge(pair).changed
 
 
 def test_an_episode_that_two_banks_learnt_counts_once(tmp_path: Path) -> None:
@@ -89,11 +76,6 @@ def test_an_episode_that_is_learnt_again_counts_once(tmp_path: Path) -> None:
     assert verify(bank) == []
 
 
-def test_near_roots_are_not_looked_for_below_the_limit(pair: tuple[Bank, Bank]) -> None:
-    assert merge(pair, near=0.999, dry_run=True).near == ()
-    assert merge(pair, near=None, dry_run=True).near == ()
-
-
 def test_a_dry_run_plans_all_and_writes_nothing(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
     before = {path.name: path.read_bytes() for path in pair[0].path.iterdir()}
     done = merge(pair, dry_run=True)
@@ -115,8 +97,6 @@ def test_banks_of_other_embedders_are_refused(tmp_path: Path, pair: tuple[Bank, 
 def test_what_cannot_be_merged_is_told(pair: tuple[Bank, Bank]) -> None:
     with pytest.raises(UsageError, match="at least two"):
         merge(pair[:1])
-    with pytest.raises(UsageError, match="not a similarity"):
-        merge(pair, near=1.5)
     pair[0].freeze()
     with pytest.raises(BankFrozenError):
         merge(pair, dry_run=True)
@@ -136,14 +116,3 @@ def test_an_unsound_archive_is_refused_before_anything_is_written(
             with pytest.raises(BankCorruptError, match="does not say what its id was made from"):
                 merge(banks, output, dry_run=dry_run)
     assert not (tmp_path / "both").exists()
-
-
-def test_a_third_bank_is_compared_with_both_before(tmp_path: Path, pair: tuple[Bank, Bank]) -> None:
-    third = new_bank(tmp_path / "three", parameters(tau_base=0.9, d_max=2, env=False))
-    payload = Payload("0 1 0.1", "another way")
-    new = born("task", None, "success", payload, Origin())
-    with third.writing() as batch:
-        batch.add_node("task", new, ChosenEmbedder().embed_passages(["0 1 0.1"])[0])
-        batch.log("learn")
-    done = merge((*pair, third), tmp_path / "all")
-    assert [(each.bank, each.near_bank) for each in done.near] == [("one", "two"), ("two", "three")]
