@@ -5,6 +5,9 @@ so that an error about it can say so.
 
 ```toml
 model    = "openai/gpt-5-mini"     # any name that litellm knows
+window   = 16000                   # of this model, in tokens, where litellm does not know it
+answer_tokens = 2000               # the most of an answer
+price    = "0.25/2"                # US dollars for a million tokens, of prompts/of answers
 embedder = "minilm"
 domain   = "support"
 theme    = "textual-dark"
@@ -40,7 +43,25 @@ _PREFIX = "DELTAMEM_"
 # Read where they are used.
 _NO_SETTINGS = frozenset({paths.GAMES_VARIABLE, paths.SETTINGS_VARIABLE, paths.HELPER_VARIABLE})
 _FOLDERS = frozenset({"banks", "prompts"})
+_COUNTS = frozenset({"window", "answer_tokens"})
+_COUNT = re.compile(r"[1-9]\d{0,8}")
+_PRICE = re.compile(r"(\d+(?:\.\d+)?)/(\d+(?:\.\d+)?)")
 _NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class StatedNumbers:
+    """Numbers of a model that a user states, in place of those that tables have; None if not.
+
+    Attributes:
+        window: The tokens that prompt and answer may have together.
+        answer_tokens: The most tokens of an answer.
+        price: US dollars for a token of a prompt, and of an answer.
+    """
+
+    window: int | None = None
+    answer_tokens: int | None = None
+    price: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +70,9 @@ class Configuration:
 
     Attributes:
         model: The language model that extracts; None until one is named.
+        window: Its window in tokens; None for what is known of it.
+        answer_tokens: The most tokens of its answers; likewise.
+        price: `IN/OUT`, the US dollars for a million tokens of its prompts, and of its answers.
         embedder: What a new bank is embedded with.
         domain: The kind of environment that a new bank is for.
         theme: The browser's theme; None for its own choice.
@@ -60,6 +84,9 @@ class Configuration:
     """
 
     model: str | None = None
+    window: int | None = None
+    answer_tokens: int | None = None
+    price: str | None = None
     embedder: str = DEFAULT_EMBEDDER
     domain: str = "generic"
     theme: str | None = None
@@ -69,10 +96,28 @@ class Configuration:
     origins: Mapping[str, str] = field(default_factory=lambda: _NOTHING, compare=False)
     remarks: tuple[str, ...] = field(default=(), compare=False)
 
-    def with_flags(self, **flags: str | Path | None) -> Configuration:
+    def stated(self) -> StatedNumbers:
+        """Return the numbers of the model that are not to be looked up.
+
+        Raises:
+            ConfigurationError: The price is not one.
+        """
+        if self.price is None:
+            return StatedNumbers(self.window, self.answer_tokens)
+        found = _PRICE.fullmatch(self.price)
+        if found is None:
+            raise ConfigurationError(
+                f"expected a price as IN/OUT, got {one_line(self.price, 40)!r}",
+                source=self.origins.get("price"),
+                hint='US dollars for a million tokens of prompts/of answers, as "0.25/2"',
+            )
+        price = float(found[1]) / 1e6, float(found[2]) / 1e6
+        return StatedNumbers(self.window, self.answer_tokens, price)
+
+    def with_flags(self, **flags: str | int | Path | None) -> Configuration:
         """Return the settings, overruled by the flags that are not None."""
         given = {
-            name: Path(value).expanduser() if name in _FOLDERS else value
+            name: Path(str(value)).expanduser() if name in _FOLDERS else value
             for name, value in flags.items()
             if value is not None
         }
@@ -123,6 +168,9 @@ def _overruled(
     configuration: Configuration, values: Mapping[str, Any], origins: Mapping[str, str]
 ) -> Configuration:
     merged = MappingProxyType({**configuration.origins, **origins})
+    if values.get("model", configuration.model) != configuration.model:
+        # The numbers of one model are not those of another.
+        configuration = replace(configuration, window=None, answer_tokens=None, price=None)
     return replace(configuration, **values, origins=merged)
 
 
@@ -181,6 +229,8 @@ def _read_environment(
 def _checked(key: str, value: object, source: str, position: str | None) -> object:
     if key == "keys":
         return _checked_keys(value, source, position)
+    if key in _COUNTS:
+        return _checked_count(key, value, source, position)
     if not isinstance(value, str) or not value.strip():
         raise ConfigurationError(
             f"{key} must be text in quotes, not {_kind(value)}", source=source, position=position
@@ -188,6 +238,17 @@ def _checked(key: str, value: object, source: str, position: str | None) -> obje
     if key in _FOLDERS:
         return Path(value).expanduser()
     return one_line(value)
+
+
+def _checked_count(key: str, value: object, source: str, position: str | None) -> int:
+    text = str(value)  # a number of TOML, or a text of the environment
+    if _COUNT.fullmatch(text) is None:
+        raise ConfigurationError(
+            f"{key} must be a number of tokens, not {one_line(text, 40)}",
+            source=source,
+            position=position,
+        )
+    return int(text)
 
 
 def _checked_keys(value: object, source: str, position: str | None) -> Mapping[str, str]:

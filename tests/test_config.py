@@ -89,6 +89,26 @@ def test_without_a_folder_of_prompts_there_are_the_usual_ones() -> None:
     assert config.load({}).prompt_folders() == paths.prompt_folders()
 
 
+def test_the_numbers_of_a_model_are_of_that_model_alone() -> None:
+    written('model = "openai/own"\nwindow = 16000\nanswer_tokens = 900\nprice = "0.25/2"\n')
+    configuration = config.load({})
+    stated = configuration.stated()
+    assert (stated.window, stated.answer_tokens, stated.price) == (16_000, 900, (0.25e-6, 2e-6))
+    assert config.load({"DELTAMEM_WINDOW": "8000"}).stated().window == 8000
+    assert configuration.with_flags(model="openai/own", window=9).stated().window == 9
+    for other in (configuration.with_flags(model="x"), config.load({"DELTAMEM_MODEL": "x"})):
+        assert other.stated() == config.StatedNumbers()
+    assert configuration.with_flags(model="x", price="0/0").stated().price == (0, 0)
+    with pytest.raises(ConfigurationError, match="--price: expected a price as IN/OUT, got '2'"):
+        configuration.with_flags(price="2").stated()
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "1.5", "true", '"many"', '""'])
+def test_a_number_of_tokens_is_one(text: str) -> None:
+    error = error_of(f"window = {text}\n")
+    assert (error.position, "must be a number of tokens" in error.message) == ("line 1", True)
+
+
 def test_keys_are_a_table() -> None:
     written('[keys]\nfilter = "ctrl+f"\n')
     assert config.load({}).keys == {"filter": "ctrl+f"}

@@ -78,7 +78,7 @@ class Invocation:
             self.output.note(remark)
         return configuration.with_flags(banks=folder)
 
-    def settings(self, **flags: str | None) -> Configuration:
+    def settings(self, **flags: str | int | None) -> Configuration:
         """Return the settings, overruled by this command's flags (`embedder=embedder`)."""
         return self.configuration.with_flags(**flags)
 

@@ -9,7 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
-from deltamem_tui.cli.models import checked_prompts, chosen_model, extractor_for, model_client
+from deltamem_tui.cli.models import (
+    checked_prompts,
+    chosen_model,
+    extractor_for,
+    model_client,
+    stated_numbers,
+)
 from deltamem_tui.cli.options import ModelOptions, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
@@ -88,7 +94,8 @@ def _batch_of(
     from deltamem_tui.memory.runs.questions import take_answers
 
     bank.require_writable()
-    found = look_up(chosen_model(invocation, model.model))
+    name = chosen_model(invocation, model.model)
+    found = look_up(name, stated_numbers(invocation, model))
     batch = BatchCaller(found, ResponseCache(), bank.manifest.counts_as)
     with invocation.output.progress("taking answers") as advance:
         return BatchRound(path, batch, take_answers(bank, batch, answers or (), advance))

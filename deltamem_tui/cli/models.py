@@ -17,6 +17,7 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from deltamem_tui.config import StatedNumbers
     from deltamem_tui.llm.cache import BatchCaller
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Budget
@@ -35,6 +36,7 @@ def model_client(
 
     return open_client(
         chosen_model(invocation, wanted.model),
+        stated=stated_numbers(invocation, wanted),
         notify=invocation.output.note,
         address=wanted.api_base,
         timeout=wanted.timeout,
@@ -44,6 +46,12 @@ def model_client(
         batch=batch,
         budget=budget,
     )
+
+
+def stated_numbers(invocation: Invocation, wanted: ModelOptions) -> StatedNumbers:
+    """Return what is stated of the model, here or in the settings."""
+    flags = {"window": wanted.window, "answer_tokens": wanted.answer_tokens, "price": wanted.price}
+    return invocation.settings(model=wanted.model, **flags).stated()
 
 
 def chosen_model(
@@ -235,8 +243,6 @@ def check(
 
 def export(
     folder: Annotated[Path, argument("DIR", "Where the files go.")],
-    names: Annotated[list[str] | None, argument("[NAME]...", "Only these prompts.")] = None,
-    domain: options.Domain = None,
     replace: Annotated[bool, flag("--replace", "Write over files that differ.")] = False,
 ) -> Result:
     """Copy the shipped prompts into a folder for you to edit."""
@@ -244,7 +250,7 @@ def export(
 
     folder = folder.expanduser()
     shipped = paths.shipped_prompts_folder()
-    written, same = export(shipped, folder, names=names or [], domain=domain, replace=replace)
+    written, same = export(shipped, folder, replace=replace)
     notes = [f"wrote {len(written)} files"]
     if same:
         notes[0] += f"; {len(same)} were there already"

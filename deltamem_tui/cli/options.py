@@ -117,4 +117,13 @@ class ModelOptions:
     timeout: Annotated[
         float | None, option("--timeout", "SECONDS", "For each answer.", min=0.1, max=86_400.0)
     ] = None
+    window: Annotated[
+        int | None, option("--window", "N", "The tokens of the model's window.", min=1)
+    ] = None
+    answer_tokens: Annotated[
+        int | None, option("--answer-tokens", "N", "The most of an answer.", min=1)
+    ] = None
+    price: Annotated[
+        str | None, option("--price", "IN/OUT", "USD for a million tokens sent/received.")
+    ] = None
     dry_run: DryRun = False

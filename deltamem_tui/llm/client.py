@@ -14,6 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar, cast
 
+from deltamem_tui.config import StatedNumbers
 from deltamem_tui.errors import (
     AnswerError,
     BudgetError,
@@ -354,22 +355,24 @@ def open_client(
     asks: bool = True,
     batch: BatchCaller | None = None,
     budget: Budget | None = None,
+    stated: StatedNumbers | None = None,
 ) -> Client:
     """Return the client for a model at `address`, or at its provider. No call is made.
 
     It never spends more than `max_cost` US dollars, nothing at all unless it `asks`; clients of
-    one `budget` keep that limit together.
+    one `budget` keep that limit together. What is `stated` of the model is not looked up.
 
     Raises:
-        UsageError: The address is not one.
+        UsageError: The address is not one, or what is stated does not fit together.
         BudgetError: A limit on cost is set, but the model's price is not known.
         ModelNotFoundError: No provider goes by this name.
     """
     check_address(address)
-    info = look_up(model)
+    info = look_up(model, stated or StatedNumbers())
     if max_cost is not None and info.price is None:
         reason = f"the price of {one_line(model, 80)} is not known"
-        raise BudgetError(reason, hint="set no limit on cost for this model")
+        hint = "state it (`--price IN/OUT`, or `price` in deltamem.toml), or set no limit"
+        raise BudgetError(reason, hint=hint)
     return Client(
         info,
         server=Server(address, timeout=timeout or (OWN_SERVER_TIMEOUT if address else TIMEOUT)),

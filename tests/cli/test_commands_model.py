@@ -104,6 +104,9 @@ def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer)
     data = house.json(*by_model(server, "--dry-run", "--limit", "3")).data
     assert (data["would_learn"], data["learned"]) == (3, 0)
     assert data["usage"]["calls"] == 6
+    stated = by_model(server, "--dry-run", "--price", "2/0", "--window", "6000")
+    usage = house.json(*stated).data["usage"]
+    assert usage["cost"] == pytest.approx(usage["prompt_tokens"] * 2e-6)
     assert server.requests == []
     assert state_of(house.bank) == before
 
@@ -125,6 +128,9 @@ def unsaid(house: Program) -> str:
         (("--model", "nonsense"), 1, "no provider has a model called 'nonsense'"),
         (("--model", "anthropic/claude-x"), 1, "ANTHROPIC_API_KEY"),
         (("--model", MODEL, "--api-base", "localhost"), 2, "begins with http"),
+        (("--model", MODEL, "--max-cost", "1"), 1, "state it (`--price IN/OUT`"),
+        (("--model", MODEL, "--price", "cheap"), 2, "expected a price as IN/OUT, got 'cheap'"),
+        (("--model", MODEL, "--window", "9", "--answer-tokens", "9"), 2, "fills the window"),
         (("--model", MODEL, "--prompts", "nowhere"), 2, "no folder of prompts"),
         (("--model", MODEL, "--admit", "judge"), 2, "unknown admission policy 'judge'"),
     ],

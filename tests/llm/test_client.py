@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from deltamem_tui.config import StatedNumbers
 from deltamem_tui.errors import (
     BudgetError,
     CredentialsError,
@@ -278,6 +279,15 @@ def test_a_client_for_a_named_model() -> None:
         complete(frugal)
     with pytest.raises(BudgetError, match="price of openai/of-my-own is not known"):
         open_client("openai/of-my-own", notify=told.append, address="http://x/v1", max_cost=1.0)
+    stated = StatedNumbers(4_000, price=(1e-6, 2e-6))
+    own = open_client("openai/of-my-own", notify=told.append, max_cost=1.0, stated=stated)
+    assert (own.info.window, own.info.answer_tokens, own.info.price) == (
+        4_000,
+        1_000,
+        Price(1e-6, 2e-6),
+    )
+    with pytest.raises(UsageError, match="an answer of 1,000 tokens fills the window of 900"):
+        open_client("openai/m", notify=told.append, stated=StatedNumbers(900, 1_000))
     with pytest.raises(UsageError, match="begins with http"):
         open_client("openai/of-my-own", notify=told.append, address="me:word@host/v1")
 

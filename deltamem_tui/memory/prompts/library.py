@@ -337,33 +337,20 @@ def _require_known_name(path: Path, uses: Mapping[str, PromptUse]) -> None:
         raise file_error(path, f"nothing asks for a prompt {one_line(path.stem, 60)!r}; {meant}")
 
 
-def export(
-    shipped: Path,
-    folder: Path,
-    *,
-    names: Sequence[str] = (),
-    domain: str | None = None,
-    replace: bool = False,
-) -> tuple[list[Path], list[Path]]:
+def export(shipped: Path, folder: Path, *, replace: bool = False) -> tuple[list[Path], list[Path]]:
     """Copy prompts into a folder. None is written if one would replace a file that differs.
-
-    All are copied, with their fragments, unless `names` or a `domain` is given.
 
     Returns:
         The files that were written, and those that were there already with the same text.
 
     Raises:
-        UsageError: There are no such prompts, or a file that differs is there.
+        UsageError: A file that differs is there.
         StorageError: The disk refused; some files may have been written.
     """
     wanted = {
         folder / path.relative_to(shipped): path.read_bytes()
         for path in sorted(shipped.glob(f"*/*{SUFFIX}"))
-        if (domain is None or domain_key(path.parent.name) == domain_key(domain))
-        and (not names or path.stem in names)
     }
-    if not wanted or {*names} - {path.stem for path in wanted}:
-        raise UsageError("no such prompt to export", hint="`deltamem model prompts` names all")
     try:
         held = {path: path.read_bytes() for path in wanted if path.exists()}
         written = [path for path in wanted if held.get(path) != wanted[path]]

@@ -18,6 +18,7 @@ from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, Work
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
+    from deltamem_tui.config import Configuration, StatedNumbers
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.writers.model import ModelExtractor
@@ -113,9 +114,10 @@ class ModelChoice:
     concurrency: int = 1
     address: str = ""
     folders: Sequence[Path] = ()  # where its prompts are looked up
+    stated: StatedNumbers | None = None
 
     @classmethod
-    def of(cls, folders: Sequence[Path], answer: FormAnswer) -> ModelChoice:
+    def of(cls, settings: Configuration, answer: FormAnswer) -> ModelChoice:
         """Return the choice as it was typed; what is left empty is as usual."""
         from deltamem_tui.llm.client import check_address
 
@@ -127,7 +129,8 @@ class ModelChoice:
         with about("address"):
             check_address(answer["address"])
         limit, requests = most if most < inf else None, min(width, _MOST_REQUESTS)
-        return cls(answer["model"], limit, requests, answer["address"], folders)
+        folders, stated = settings.prompt_folders(), settings.with_flags(model=answer["model"])
+        return cls(answer["model"], limit, requests, answer["address"], folders, stated.stated())
 
 
 def _number(text: str, kind: type[NumberT], what: str, least: int) -> NumberT:
@@ -206,6 +209,7 @@ def client_of(choice: ModelChoice, progress: Progress, *, asks: bool) -> Client:
         address=choice.address or None,
         max_cost=choice.max_cost,
         asks=asks,
+        stated=choice.stated,
     )
 
 

@@ -195,7 +195,7 @@ def _ask_for_model(
                 return browser.work.start(NAME, by_rules, can_stop=True, retry=retry)
             with about("model"):
                 raise UsageError("enter a model to judge with")
-        choice = ModelChoice.of(configuration.prompt_folders(), answer)
+        choice = ModelChoice.of(configuration, answer)
 
         def estimate(progress: Progress) -> Outcome:
             with about("model", LanguageModelError), about("max_cost", BudgetError):

@@ -1,8 +1,8 @@
 """Cutting an episode to a model's window, by rules that keep what a lesson rests on.
 
 The middle of long observations goes first, then steps from the middle of the episode. The task,
-the order of the actions, the first and last steps and the point of failure stay. Where something
-is missing a mark says so, and the cut is described for the journal.
+the order of the actions, the first and the last steps stay. Where something is missing a mark says
+so, and the cut is described for the journal.
 """
 
 from __future__ import annotations
@@ -106,14 +106,9 @@ def _fewer_steps(
 ) -> set[int]:
     """Return the steps that must stay, and of the others as many as fit, from the ends inward."""
     length = len(trajectory.steps)
-    kept = {*range(FIRST_STEPS), *range(length - LAST_STEPS, length)}
-    punished = [index for index, step in enumerate(trajectory.steps) if (step.reward or 0.0) < 0]
-    if trajectory.outcome.success is False and punished:
-        kept |= {punished[-1] - 1, punished[-1]}
-    kept &= set(range(length))
+    kept = {*range(FIRST_STEPS), *range(length - LAST_STEPS, length)} & set(range(length))
     sizes = [count(_step(n, step, observation)) for n, step in enumerate(trajectory.steps, 1)]
-    # Two gaps at most: one on each side of the point of failure.
-    left = room - count(scene_of(trajectory)) - 2 * count(_gap(length, length + 1))
+    left = room - count(scene_of(trajectory)) - count(_gap(length, length + 1))
     left -= sum(sizes[index] for index in kept)
     others = set(range(length)) - kept
     for index in sorted(others, key=lambda index: (min(index, length - 1 - index), index)):
