@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.tree import Tree
     from deltamem_tui.embedding.protocol import Embedder
     from deltamem_tui.memory.plan import Due, LearnResult, MaintenanceResult, Plan, Proposal
     from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
@@ -166,16 +165,6 @@ class Method:
     calibrate: Callable[[Bank, Writer, Embedder], list[Proposal]] = no_thresholds
     first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
     digest: Callable[[Bank, int, str], list[str]] = lambda *_: []
-
-    def due_rows(self, bank: Bank, tree: Tree) -> NDArray[np.bool_]:
-        """Return which rows of a collection name maintenance that is due. bool [rows]."""
-        import numpy as np
-
-        rows = np.zeros(len(tree.dead), dtype=np.bool_)
-        rows[
-            [tree.row(due.nodes[-1].id) for due in self.due(bank) if due.collection == tree.name]
-        ] = True
-        return rows
 
     def max_depth(self, collection: str, settings: Settings) -> int:
         """Return the deepest level that a node of a collection may have."""

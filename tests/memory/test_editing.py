@@ -184,7 +184,7 @@ def test_a_frozen_bank_refuses(bank: Bank) -> None:
 def test_filters_never_let_the_dead_through(bank: Bank) -> None:
     editing.delete(bank, "task", nodes(bank)[2])
     tree = bank.tree("task")
-    for text in ("", "kind:residual", "1", "label:success -hits:<0", "is:never-recalled"):
+    for text in ("", "kind:residual", "1", "label:success -is:consolidated", "is:never-recalled"):
         kept = matching(tree, NODES.parse(text))
         assert not (kept & tree.dead).any()
     assert matching(tree, NODES.parse("kind:residual")).sum() == 1

@@ -18,11 +18,9 @@ def test_a_node_is_shown_with_its_utility_and_found_by_it(folder: Path) -> None:
     take_in(bank, [found])
 
     async def story(person: Person) -> None:
-        await person.press("slash")
-        await person.write("utility:<.5 shown:1")
-        await person.press("enter")
+        await person.press("s", "s", "s", "g")
+        assert "by utility" in person.screen
         assert person.node.id == node.id
-        assert person.outline.line_count() == 1
         assert "0.00" in person.screen
         await person.press("4")
         assert "Did memory help?" in pane(person, "report")

@@ -12,13 +12,11 @@ from tests.tui.support import Person, browse
 FILTERS = {
     "FRIDGE": 1,
     "label:failure": 2,
-    "kind:residual depth:2": 2,
-    "hits:>3": 1,
+    "kind:residual label:failure": 1,
     "is:never-recalled": 5,
     "kind:root label:success": 2,
-    "is:due": 1,
-    "depth:<3 depth:>1 label:failure": 0,
-    "depth:>1 label:failure": 1,
+    "-kind:root label:failure": 1,
+    "kind:root -label:success object": 1,
     "object heat": 3,
     "nothing-like-it": 0,
 }
@@ -69,16 +67,16 @@ def test_escape_leaves_a_filter_that_is_none_before_anything_else(
         await person.press("slash")
         await person.write(before)
         await person.press("enter", "slash")
-        await person.write("depth:x")
+        await person.write("kind:x")
         if away == "tab":
             await person.press("tab")
         else:
             await person.pilot.click("#task", offset=(8, 1))
             await person.settle()
-        assert "✗ depth: 'x'" in words(person)
+        assert "✗ kind: 'x'" in words(person)
         await person.press("escape")
         assert isinstance(person.app.screen, memory.MemoryScreen)
-        assert "✗ depth" not in words(person)
+        assert "✗ kind" not in words(person)
         assert person.trees.list_filter.arrangement.text == before
         assert person.outline.has_focus
         if before:
@@ -105,19 +103,19 @@ def test_a_filter_that_cannot_be_read_says_so_while_it_is_typed_and_counts_nothi
         assert "2 fit the filter" in person.screen
         for typed, said in (
             ("label:foo", "✗ label: 'foo' is not one of its values (failure or success)"),
-            ("depth:abc", "✗ depth: 'abc' is not a number (3, >2 or <.5)"),
+            ("kind:abc", "✗ kind: 'abc' is not one of its values (root or residual)"),
         ):
             await person.write(typed)
             assert said in words(person)
             assert "fit the filter" not in person.screen
             assert person.said == [], "the line itself says it"
-        await person.write("depth:3")
-        assert "✗ depth" not in person.screen
+        await person.write("kind:residual label:failure")
+        assert "✗ kind" not in person.screen
         assert "1 fit the filter" in person.screen
         await person.press("enter", "slash")
-        await person.write("depth:")
+        await person.write("kind:")
         await person.press("escape")
-        assert "✗ depth" not in person.screen
+        assert "✗ kind" not in person.screen
         assert "1 fit the filter" in person.screen, "what it is filtered by counts again"
 
     browse(folder, story, "kitchen", size=size)

@@ -233,7 +233,7 @@ def test_the_filter_says_harmlessly_what_it_cannot_read(
     async def story(person: Person) -> None:
         await person.press("slash")
         for text in (each for each in TEXTS if len(each) < 1_000):
-            for typed, said in (("label:", "✗ label:"), ("depth:", "✗ depth:")):
+            for typed, said in (("label:", "✗ label:"), ("kind:", "✗ kind:")):
                 await person.write(f"{typed}'{text}'")
                 assert said in person.screen
                 assert_harmless(person.screen)

@@ -104,7 +104,7 @@ def test_everything_expanded_is_two_arrays(large: Path) -> None:
     assert len(Outline(family, family.parents())) == 99_951
 
 
-def test_a_filter_on_numbers_parses_nothing(large: Path, parsed: list[int]) -> None:
+def test_a_condition_parses_nothing(large: Path, parsed: list[int]) -> None:
     async def story(person: Person) -> None:
         before = len(parsed)
         await person.press("slash")

@@ -114,9 +114,9 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     # Find a node by its id.
     terminal.press("/")
     terminal.until("f1 help")  # letters are typed now
-    terminal.write(f"{node.id[:8]} depth:{node.depth}")
+    terminal.write(f"{node.id[:8]} kind:{node.kind}")
     terminal.press("Enter")
-    terminal.until("fit the filter", f"depth:{node.depth}", "c chain")
+    terminal.until("fit the filter", f"kind:{node.kind}", "c chain")
     terminal.press("g", *["l"] * (node.depth - 1))
     for _ in range(40):
         if node.id in terminal.until("task r"):

@@ -84,9 +84,7 @@ LOOK, COOL = "look at some object under the lamp", "cool some object and put it 
 HEAT = "heat some object and put it in a place"
 SORTED = {
     "newest": [LOOK, COOL, HEAT],
-    "hits": [LOOK, COOL, HEAT],
-    "recalls": [COOL, LOOK, HEAT],
-    "children": [HEAT, COOL, LOOK],
+    "hits": [COOL, LOOK, HEAT],
     "utility": [HEAT, COOL, LOOK],
     "birth": [HEAT, COOL, LOOK],
 }
@@ -97,8 +95,8 @@ def test_siblings_are_sorted(folder: Path) -> None:
     bank = Bank.open(folder / "kitchen")
     _, _, _, cool, look, _ = (node.id for node in bank.tree("task"))
     with bank.writing() as batch:
-        batch.count("task", cool, hits=2, recalls=3)
-        batch.count("task", look, hits=3, recalls=2)
+        batch.count("task", cool, hits=3, recalls=3)
+        batch.count("task", look, hits=2, recalls=2)
         batch.log("learn")
 
     async def story(person: Person) -> None:

@@ -129,33 +129,26 @@ def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = N
     return NodeCredit(int(found.shown[birth]), strict, coarse)
 
 
-@dataclass(frozen=True, slots=True)
-class Usefulness:
-    """The value of nodes to the episodes that were shown them, by the row of their first line.
+def utilities(bank: Bank, tree: str) -> NDArray[np.float64] | None:
+    """Return what one judged episode was worth to each node that it was shown.
 
-    Attributes:
-        shown: Episodes that were shown the node. int64 [rows].
-        judged: Those of them whose end log or person know; where those say nothing, the judge.
-            int64 [rows].
-        utility: What one of those was worth; NaN of a node without. float64 [rows].
+    The end is what log or person know; where those say nothing, the judge.
+
+    Returns:
+        By the row of a node's first line, NaN of one without, float64 [rows]; None if no node has
+        one.
     """
-
-    shown: NDArray[np.int64]
-    judged: NDArray[np.int64]
-    utility: NDArray[np.float64]
-
-
-def usefulness(bank: Bank, tree: str) -> Usefulness:
-    """Return the usefulness of all nodes of a tree."""
     import numpy as np
 
     credit = shown_to(bank.snapshots, tree).credit(utility_of(bank))
     strict = credit.strict.judged > 0
     judged = np.where(strict, credit.strict.judged, credit.coarse.judged)
+    if not judged.any():
+        return None
     worth = np.where(strict, credit.strict.utility, credit.coarse.utility)
-    utility = np.full(len(judged), np.nan)
-    np.divide(worth, judged * UNIT, out=utility, where=judged > 0)
-    return Usefulness(credit.shown, judged, utility)
+    found = np.full(len(judged), np.nan)
+    np.divide(worth, judged * UNIT, out=found, where=judged > 0)
+    return found
 
 
 def utility_of(bank: Bank) -> Utility:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.episodes.credit import usefulness
+from deltamem_tui.memory.episodes.credit import utilities
 from deltamem_tui.memory.method import display_of, is_shown
 from deltamem_tui.memory.views.filters import Filter, Language, Order, matching
 
@@ -76,17 +76,11 @@ class Family:
             return birth if self.utility is None else self.utility[birth]
         if self.order == "birth":
             return birth
+        newest: Rows = -birth
         if self.order == "newest":
-            newest: Rows = -birth
             return newest
-        if self.order == "children":
-            parents = self.parent[self.tree.rows]
-            counts = np.bincount(parents[parents != NO_PARENT], minlength=len(self.parent))
-            most: Rows = -counts[rows]
-            return most
-        column = 0 if self.order == "hits" else 1
-        counted: Rows = -self.tree.snapshot.counters[birth, column].astype(np.int64)
-        return counted
+        most: Rows = -self.tree.snapshot.counters[birth, 0].astype(np.int64)
+        return most
 
     def utility_text(self, row: int) -> str:
         """Return what a node was worth, behind its hits: equally wide for all nodes of a tree."""
@@ -163,17 +157,9 @@ class ArrangedNodes:
 def arrange(bank: Bank, arrangement: NodeArrangement, stopped: Callable[[], bool]) -> ArrangedNodes:
     """Filter and sort the trees."""
     wanted, families = arrangement.wanted, {}
-
-    def due(tree: Tree) -> Mask:
-        from deltamem_tui.memory.method import method_of  # only when it is asked
-
-        return method_of(bank).due_rows(bank, tree)
-
     for name, tree in bank.trees.items():
-        useful = usefulness(bank, name)
-        kept = None if wanted.empty else matching(tree, wanted, due, stopped, useful)
-        utility = useful.utility if useful.judged.any() else None
-        families[name] = Family(tree, arrangement.order, kept, utility)
+        kept = None if wanted.empty else matching(tree, wanted, stopped)
+        families[name] = Family(tree, arrangement.order, kept, utilities(bank, name))
     displays = {name: display_of(bank, name) for name in families if is_shown(bank, name)}
     return ArrangedNodes(arrangement, families, displays)
 

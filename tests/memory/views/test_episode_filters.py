@@ -56,10 +56,6 @@ def chosen(bank: Bank, typed: str, order: EpisodeOrder = "import") -> list[int]:
         ("is:waiting", [1, 2]),
         ("is:refused", [1]),
         ("is:waiting outcome:unknown", [2]),
-        ("steps:>2", [0, 3]),
-        ("steps:>2 steps:<5", [0]),
-        ("nodes:0", [1, 2]),
-        ("nodes:>1", [0]),
         ("-is:learnt", [1, 2]),
         ("-egg -pan", [2, 3]),
         ("is:learnt is:refused", []),
@@ -79,9 +75,7 @@ def test_an_episode_is_found_by_the_beginning_of_its_id(bank: Bank) -> None:
         assert chosen(bank, episode.id[:8].upper()) == [number]
 
 
-@pytest.mark.parametrize(
-    "typed", ["outcome:unknown", "source:unknown", "outcome:failure", "steps:0"]
-)
+@pytest.mark.parametrize("typed", ["outcome:unknown", "source:unknown", "outcome:failure"])
 def test_what_cannot_be_read_has_no_outcome_and_no_steps(bank: Bank, typed: str) -> None:
     unreadable(bank, EPISODES_OF_A_BANK[2])
     assert 2 not in chosen(bank, typed)
