@@ -18,7 +18,7 @@ from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.views.statistics import TreeStatistics
+    from deltamem_tui.memory.statistics import TreeStatistics
 
 
 def list_(invocation: Invocation) -> Result:
@@ -132,8 +132,7 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.method import is_shown, settings_record
     from deltamem_tui.memory.reports.view import usage_facts
-    from deltamem_tui.memory.views.history import history
-    from deltamem_tui.memory.views.statistics import bank_statistics
+    from deltamem_tui.memory.statistics import bank_statistics, history
 
     opened = invocation.open(bank)
     statistics = bank_statistics(opened)
@@ -190,7 +189,7 @@ _OF_LAYERS = (
 def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
     """Return the collections' numbers side by side, a row a number."""
     from deltamem_tui.memory.method import display_of
-    from deltamem_tui.memory.views.statistics import TreeStatistics
+    from deltamem_tui.memory.statistics import TreeStatistics
 
     displays = {name: display_of(bank, name) for name in trees}
     layered = any(each.layered for each in displays.values())

@@ -114,8 +114,8 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
 
 def _write(bank: Bank, form: _Form, path: Path, *, replace: bool) -> dict[str, Any]:
     """Write a bank in another form than an archive; return what was written."""
-    from deltamem_tui.memory.skills.export import write_skills
     from deltamem_tui.memory.transfer.plain import write_form
+    from deltamem_tui.memory.transfer.skills import write_skills
 
     if form == "skills":
         skills = write_skills(bank, path, replace=replace)
@@ -172,7 +172,7 @@ def install(
     """
     from deltamem_tui.bank import transfer as installing
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.skills.export import bank_of_skills, changes
+    from deltamem_tui.memory.transfer.skills import bank_of_skills, changes
     from deltamem_tui.memory.transfer.views import view_install
 
     source = source.expanduser()

@@ -44,8 +44,8 @@ from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import settings_of
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.memory.vectors.search import embedder_of
-from deltamem_tui.memory.views.history import history
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:

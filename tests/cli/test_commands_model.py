@@ -16,7 +16,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers import to_line
 from tests.cli.support import Program, state_of

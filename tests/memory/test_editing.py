@@ -19,7 +19,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.episodes.outcomes import give_outcome
-from deltamem_tui.memory.views.filters import NODES, matching
+from deltamem_tui.memory.filters import NODES, matching
 from tests.memory.support import ChosenEmbedder, episode, new_bank, parameters, teach
 
 

@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.deltamem.rules import Payload
-from deltamem_tui.memory.views.filters import NODES, ORDERS, matching
+from deltamem_tui.memory.filters import NODES, ORDERS, matching
 from deltamem_tui.tui.models.outline import Family, Outline
 from tests.effort import examples
 from tests.tui.support import add_plain, bare_bank

@@ -1,4 +1,9 @@
-"""A bank as other programs read it: a document, a record a node, its episodes, AGENTS.md."""
+"""A bank as other programs read it: a document, a record a node, its episodes, AGENTS.md.
+
+Episodes leave as ATIF, the format in which agents' programs exchange what they did: what an agent
+did stands in the message of a step, what came back in the step's observation. What ATIF has no
+place for is in `extra`: whoever reads the document back has the same episode.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +23,11 @@ from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import display_of, method_of
-from deltamem_tui.memory.skills.layout import escaped, fenced
-from deltamem_tui.memory.transfer.atif import atif_document
+from deltamem_tui.memory.transfer.skills import escaped, fenced
 from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.trajectory.model import Step, Trajectory
 
+ATIF_VERSION = "ATIF-v1.7"
 _DIGEST_TOKENS = 400
 _AGENTS_HEADER = """# What past work here needed
 
@@ -147,3 +153,40 @@ def _downwards(tree: Tree) -> Iterator[Node]:
         row = waiting.pop()
         waiting.extend(int(child) for child in reversed(tree.child_rows(row)))
         yield tree.node_at(row)
+
+
+def atif_document(episode: Trajectory) -> dict[str, Any]:
+    """Return one episode as a document; `message` and `source` of its steps are what ATIF asks
+    for.
+    """
+    told = [("system", episode.environment), ("user", episode.task)]
+    steps: list[dict[str, Any]] = [{"source": who, "message": text} for who, text in told if text]
+    steps += map(_step, episode.steps)
+    outcome = episode.outcome
+    facts = {
+        "domain": episode.domain,
+        "success": outcome.success,
+        "reward": outcome.reward,
+        "outcome_source": outcome.source if outcome.source != "unknown" else "",
+        "outcome_reason": outcome.reason,
+        "log": f"{episode.source.file}, {episode.source.position}".strip(", "),
+        "log_format": episode.source.format,
+        "metadata": dict(episode.metadata),
+    }
+    return {
+        "schema_version": ATIF_VERSION,
+        "session_id": episode.metadata.get("id") or episode.id,
+        "trajectory_id": episode.id,
+        "agent": {"name": "unknown", "version": "unknown"}
+        | ({"model_name": episode.agent} if episode.agent else {}),
+        "steps": [{"step_id": number, **step} for number, step in enumerate(steps, 1)],
+        "final_metrics": {"total_steps": len(steps)},
+        "extra": {key: fact for key, fact in facts.items() if fact not in (None, "", {})},
+    }
+
+
+def _step(step: Step) -> dict[str, Any]:
+    thought = {"reasoning_content": step.thought} if step.thought else {}
+    paid = {} if step.reward is None else {"extra": {"reward": step.reward}}
+    seen = {"results": [{"content": step.observation}]}
+    return {"source": "agent", "message": step.action, **thought, "observation": seen, **paid}

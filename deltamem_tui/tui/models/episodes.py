@@ -10,9 +10,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.stored_episodes import nodes_by_episode
+from deltamem_tui.memory.filters import EPISODE_ORDERS, EpisodeOrder, EpisodeTable, Filter
 from deltamem_tui.memory.review import ReviewItem, review_queue, verdict_text
-from deltamem_tui.memory.views.filters import EPISODE_ORDERS, EpisodeOrder, EpisodeTable, Filter
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory, scene_of
 from deltamem_tui.trajectory.readers.native import from_record

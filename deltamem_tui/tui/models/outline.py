@@ -13,8 +13,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.credit import utilities
+from deltamem_tui.memory.filters import Filter, Language, Order, matching
 from deltamem_tui.memory.method import display_of, is_shown
-from deltamem_tui.memory.views.filters import Filter, Language, Order, matching
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]

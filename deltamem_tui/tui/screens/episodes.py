@@ -12,8 +12,8 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 
 from deltamem_tui.errors import DeltaMemError
+from deltamem_tui.memory.filters import EPISODES
 from deltamem_tui.memory.method import display_of
-from deltamem_tui.memory.views.filters import EPISODES
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings

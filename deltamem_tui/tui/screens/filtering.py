@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.widgets import Input, Static
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.views.filters import LONGEST_FILTER, Language
+from deltamem_tui.memory.filters import LONGEST_FILTER, Language
 from deltamem_tui.tui.core.background import Inquiry, Stopped
 from deltamem_tui.tui.models.outline import Arrangement, OrderT
 from deltamem_tui.tui.models.sections import cuttable

@@ -13,7 +13,7 @@ from textual.widget import Widget
 
 from deltamem_tui.bank.node import Label
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.views.filters import NODES, ORDERS, Order
+from deltamem_tui.memory.filters import NODES, ORDERS, Order
 from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped

@@ -14,7 +14,7 @@ from deltamem_tui.bank.undo import Past
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.lift import bank_lift
 from deltamem_tui.memory.method import display_of, has_thresholds, is_shown
-from deltamem_tui.memory.views.statistics import BankStatistics, bank_statistics
+from deltamem_tui.memory.statistics import BankStatistics, bank_statistics
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.bank_session import OpenBank

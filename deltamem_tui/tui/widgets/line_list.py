@@ -11,7 +11,7 @@ from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from deltamem_tui.memory.views.filters import occurrences
+from deltamem_tui.memory.filters import occurrences
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.widgets.text_pane import INK_CSS, INKS, strip_of
 

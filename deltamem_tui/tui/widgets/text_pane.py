@@ -17,7 +17,7 @@ from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from deltamem_tui.memory.views.filters import occurrences
+from deltamem_tui.memory.filters import occurrences
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.browser import browser_of

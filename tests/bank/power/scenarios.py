@@ -25,7 +25,7 @@ from deltamem_tui.bank.transfer import copy_bank, install, receive
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
 from deltamem_tui.memory.settings import to_record
-from deltamem_tui.memory.skills.export import changes, write_skills
+from deltamem_tui.memory.transfer.skills import changes, write_skills
 from deltamem_tui.memory.vectors.reembed import reembed
 from tests.bank.power.trial import Scenario, Step
 from tests.bank.support import (

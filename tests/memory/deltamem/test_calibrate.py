@@ -13,7 +13,7 @@ from deltamem_tui.memory.deltamem.write import LEAST_SCORES, dividing_line, wide
 from deltamem_tui.memory.engine import apply_proposals, calibrate, learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.method import settings_of
-from deltamem_tui.memory.views.statistics import bank_statistics
+from deltamem_tui.memory.statistics import bank_statistics
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.support import file_bytes
 

@@ -16,7 +16,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BudgetError, CredentialsError, DeltaMemError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.memory.writers.extraction import Payment
 from tests.memory.support import new_bank
 

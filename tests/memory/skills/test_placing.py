@@ -12,7 +12,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin
 from deltamem_tui.errors import BankExistsError
 from deltamem_tui.memory.deltamem.rules import Payload
-from deltamem_tui.memory.skills.export import write_skills
+from deltamem_tui.memory.transfer.skills import write_skills
 from tests.memory.skills.grown import Sprout, grow, grown_bank
 
 OLD = [

@@ -19,7 +19,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.method import display_of, names
-from deltamem_tui.memory.skills.export import bank_of_skills, changes, skill_texts, write_skills
+from deltamem_tui.memory.transfer.skills import bank_of_skills, changes, skill_texts, write_skills
 from deltamem_tui.text import clean
 from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, UNCLEAN_SPROUTS, Sprout, grown_bank

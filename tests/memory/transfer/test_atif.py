@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from deltamem_tui.memory.transfer.atif import atif_document
+from deltamem_tui.memory.transfer.plain import atif_document
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
 from tests.effort import examples

@@ -16,7 +16,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.runs.judging import judge_episodes, without_outcome
 from deltamem_tui.memory.runs.learning import LearningRun
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import client

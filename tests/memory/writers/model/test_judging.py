@@ -30,7 +30,7 @@ from deltamem_tui.memory.runs.judging import (
     take_judgement,
     without_outcome,
 )
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.memory.writers.model import Judge
 from deltamem_tui.trajectory.model import Outcome
 from tests.llm.server import ModelServer, Reply, Request

@@ -14,7 +14,7 @@ from threading import Event
 import pytest
 
 from deltamem_tui.bank.verify import verify
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from tests.llm.hosted import hosted
 from tests.llm.server import ModelServer, Reply, Request, prompt_tokens
 from tests.memory.writers.model import sensible

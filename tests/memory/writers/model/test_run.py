@@ -29,7 +29,7 @@ from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.runs.learning import LearningRun
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from tests.llm.server import ModelServer, Reply, Request, serving
 from tests.llm.support import KEY, MODEL, client

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.views.statistics import bank_statistics
+from deltamem_tui.memory.statistics import bank_statistics
 from tests.memory.support import episode, new_bank, parameters, teach
 
 

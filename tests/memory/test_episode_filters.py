@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.views.filters import EPISODES, EpisodeOrder, EpisodeTable
+from deltamem_tui.memory.filters import EPISODES, EpisodeOrder, EpisodeTable
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.tui.support import bare_bank, trajectory
 

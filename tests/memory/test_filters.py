@@ -13,7 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem.rules import Payload
-from deltamem_tui.memory.views.filters import (
+from deltamem_tui.memory.filters import (
     EPISODES,
     NODES,
     Language,

@@ -13,7 +13,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.runs.learning import LearningRun
-from deltamem_tui.memory.views.history import history
+from deltamem_tui.memory.statistics import history
 from deltamem_tui.trajectory.model import Trajectory
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank
 

@@ -1,1 +1,0 @@
-"""Views of a bank for people: numbers, history, filtered nodes."""
