@@ -87,7 +87,7 @@ The last one alone asks for the bank's embedder.
 START = (View("start", (), SMALL),)
 """Of a machine without any bank of one's own."""
 
-_FIRST = ("a", "enter", "L", "enter", "2", ("task", "Deploy 2.5 to staging"))
+_FIRST = ("a", "enter", "L", "down", "enter", "2", ("task", "Deploy 2.5 to staging"))
 SESSIONS = (View("first", _FIRST, (120, 42)),)
 """Of a machine with three sessions of a coding agent, from the first start to a context."""
 
@@ -96,7 +96,7 @@ LEARNT = (
     View("ended", ("3", "A"), SMALL),
     View("review", ("escape", "s"), SMALL),
     View("import", ("i", ("path", "docs/sample/alfworld.jsonl.gz")), SMALL),
-    View("judging", ("escape", "A", "down", "down", "enter"), SMALL),
+    View("judging", ("escape", "A", "end", "enter"), SMALL),
     View("relearn", ("escape", "n", "tab", "tab", "tab"), SMALL),
     View("near", ("escape", "2", ("task", QUESTION), "enter")),
     View("lab", ("minus",) * 6),

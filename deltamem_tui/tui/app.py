@@ -206,7 +206,8 @@ class DeltaMemApp(FailureKeeper):
         from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 
         if screen := main_screen(self.screen):
-            sections = help_sections(screen.SCOPES, self.configuration.keys)
+            pane = screen.focused or next(iter(screen.panes()), None)
+            sections = help_sections(screen.SCOPES, self.configuration.keys, pane)
             self.push_screen(ReadingDialog(sections, tall=True))
 
     def action_notes(self) -> None:

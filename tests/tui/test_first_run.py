@@ -100,7 +100,7 @@ def test_own_sessions_are_recalled_on_an_empty_machine_by_fifteen_keys(
         assert "Claude Code  3 sessions" in await press("a")
         assert "3 episodes · 3 waiting · L learns from them" in await press("enter")
         assert "These 3 logs do not say how they ended" in await press("L")
-        assert "2 asks what it knows" in await press("enter")
+        assert "2 asks what it knows" in await press("down", "enter")
         assert "Type a task" in await press("2")
         assert "make migrate ENV=staging" in await press(*"deploy")
         assert "2. make migrate" in context(person)
@@ -129,8 +129,8 @@ def test_with_a_model_in_the_settings_one_learning_key_is_enough(folder: Path) -
 
     async def story(person: Person) -> None:
         await person.press("3", "L")
-        assert "This log does not say how they ended" in person.screen
-        await person.press("enter")
+        assert "This log does not say how it ended" in person.screen
+        await person.press("down", "enter")
         assert isinstance(person.app.screen, AskDialog)
         assert "Learn from the waiting episodes" in person.screen
         assert "openai/gpt-4o-mini" in person.screen

@@ -94,14 +94,16 @@ def test_all_that_a_filter_shows_are_judged_at_once(folder: Path) -> None:
         await person.write("bake bread")
         await person.press("enter", "A", "escape")
         assert outcomes() == before
-        await person.press("A", "down", "enter")  # nothing is overturned: it is not asked again
+        await person.press(
+            "A", "down", "down", "enter"
+        )  # nothing is overturned: it is not asked again
         assert outcomes() == [True, True, None, False, False, False]
         assert person.said[-1] == "3 episodes are failures now; L learns from them"
-        await person.press("A", "enter")
+        await person.press("A", "down", "enter")
         assert "3 ended otherwise so far" in person.screen
         await person.press("n")
         assert outcomes()[3:] == [False, False, False]
-        await person.press("A", "enter", "y")
+        await person.press("A", "down", "enter", "y")
         assert outcomes() == [True, True, None, True, True, True]
 
     browse(folder, story, "kitchen")
@@ -114,10 +116,10 @@ def test_logs_that_do_not_say_how_they_ended_are_no_dead_end(folder: Path) -> No
     async def story(person: Person) -> None:
         await person.press("3", "L")
         assert "These 4 logs do not say how they ended" in person.screen
-        await person.press("end", "enter")
+        await person.press("enter")
         assert "S success, F failure, C if you cannot tell" in person.said[-1]
         await person.press("C")
-        await person.press("L", "enter")
+        await person.press("L", "down", "enter")
         assert person.said[-1].startswith(
             "4 episodes are successes now; learnt 4 episodes by rules"
         )

@@ -38,7 +38,7 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
         await person.press("3", "slash")
         episodes = person.app.screen
         await person.write("bake bread")
-        await person.press("enter", "A", "down", "down", "enter")
+        await person.press("enter", "A", "end", "enter")
         for answer in ("0.5", "1", server.base):
             await person.press("tab")
             await person.write(answer)
@@ -49,7 +49,7 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
         await person.press("y")
         assert person.said[-1].startswith("judged 2 episodes for $0.0")
         assert person.said[-1].endswith(": 2 successes, 0 failures")
-        await person.press("A", "down", "down", "enter", "enter")
+        await person.press("A", "end", "enter", "enter")
         assert person.said[-1].startswith("no episode that is shown waits for an outcome")
         assert person.app.screen is episodes, "nothing is asked for"
 

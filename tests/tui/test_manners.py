@@ -89,7 +89,7 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
         await person.press("question_mark")
         assert isinstance(person.app.screen, ReadingDialog)
         assert "Edit the node's texts" in person.screen
-        assert "What was learnt, as outlines" in person.screen
+        assert "What was learnt, one node a line" in person.screen
         assert "f9" in person.screen
         await person.press("G")
         assert "frozen     protected" in person.screen, "the words come last"
@@ -103,6 +103,26 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
         size=(100, 60),
         configuration=Configuration(keys={"edit": "f9"}),
     )
+
+
+def test_help_begins_with_what_the_pane_in_focus_is_for(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        said: dict[str, str] = {}
+        for keys in ("", "enter slash", "2 escape c", "3 slash", "4"):
+            for key in keys.split():
+                await person.press(key)
+            for pane in person.app.screen.focus_chain:
+                pane.focus()
+                await person.press("f1")
+                first = person.app.screen.query_one(TextPane).sections[0]
+                said[f"{keys} {type(pane).__name__} {pane.id}"] = first.body
+                await person.press("escape")
+            await person.press("escape")
+        assert all(said.values()), said
+        assert len(set(said.values())) == 15
+        assert len(said) == 17  # both outlines say the same, and both answers
+
+    browse(folder, story, size=(140, 60))
 
 
 def test_every_screen_and_dialog_takes_the_key_of_help(folder: Path) -> None:

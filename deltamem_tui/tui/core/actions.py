@@ -54,7 +54,7 @@ def _actions(scope: Scope, *rows: tuple[str, ...]) -> Iterator[Action]:
 ACTIONS: tuple[Action, ...] = (
     *_actions(
         "app",
-        ("help", "question_mark f1", "Explain this screen, its keys and the words", "help"),
+        ("help", "question_mark f1", "Explain this pane, the keys and the words", "help"),
         ("palette", "colon", "Find an action by name", "", "command_palette"),
         ("theme", "T", "Choose a theme", "", "change_theme"),
         ("cancel", "x", "Cancel the running job", "", "cancel_work"),

@@ -82,8 +82,9 @@ def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:
         if ready or not undecided:
             _ask_for_writer(screen)
             return
-        which = "This log does" if len(undecided) == 1 else f"These {len(undecided):,} logs do"
-        title = f"{which} not say how they ended"
+        many = len(undecided) > 1
+        which = f"These {len(undecided):,} logs do" if many else "This log does"
+        title = f"{which} not say how {'they' if many else 'it'} ended"
         ask_how_ended(screen, undecided, title, "", one_by_one, learns=True)
 
     look_up(screen, "looking for what can be learnt", lambda _: _learnable(bank), ask)
@@ -114,10 +115,10 @@ def ask_how_ended(
     writer = BankChange(path, "choose what learns", then=partial(_ask_for_writer, screen))
     learnt = "learn from them as" if learns else "they can be learnt as"
     choices = {
+        "one by one": "you say it of each",  # chosen at first: enter alone says nothing of any
         "all succeeded": f"{learnt} skills",
         "all failed": f"{learnt} warnings",
         "a model judges": "those without an outcome, its price first",
-        "one by one": "you say it of each",
     }
 
     def begin(answer: FormAnswer, retry: Retry) -> None:
