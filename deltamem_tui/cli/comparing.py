@@ -179,8 +179,6 @@ def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
     """Yield a line for each thing that differs, after its sign; nodes as the banks show them."""
     from deltamem_tui.memory.transfer.views import value_change
 
-    for change in found.manifest:
-        yield f"~ {change.name}: {value_change(change)}"
     for name, tree in found.trees.items():
         yield from _tree_lines(banks[-1], name, tree)
     episodes = found.episodes
@@ -191,6 +189,8 @@ def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
         ("~ learnt in one bank alone: episode", episodes.learnt),
     ):
         yield from (f"{words} {each[:8]} {_task(banks, each)}" for each in ids)
+    for change in found.manifest:
+        yield f"~ {change.name}: {value_change(change)}"
 
 
 def _tree_lines(bank: Bank, name: str, tree: TreeDiff) -> Iterator[str]:

@@ -9,9 +9,13 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
+from deltamem_tui.memory import editing
+from deltamem_tui.memory.method import change_settings
+from deltamem_tui.memory.settings import replaced
 from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog, Choices
+from deltamem_tui.tui.widgets.text_pane import TextPane
 from tests.tui.support import Person, browse, grow
 
 
@@ -132,3 +136,33 @@ def test_what_may_be_merged_is_offered(folder: Path) -> None:
         assert "[ ] include its episodes" in person.screen
 
     browse(folder, story, size=(120, 40))
+
+
+def test_two_banks_are_compared_by_their_nodes_first(folder: Path) -> None:
+    shutil.copytree(folder / "kitchen", folder / "other")
+    other = Bank.open(folder / "other")
+    grow(other, "task", [("wash some object in the sink", "1. wash it", None, "success")])
+    heat, cool = list(other.tree("task"))[1], list(other.tree("task"))[3]
+    editing.edit(other, "task", heat, {**heat.payload, "execution_procedure": "use the oven"})
+    editing.delete(Bank.open(other.path), "task", cool)
+    change_settings(Bank.open(other.path), "test", lambda now: replaced(now, "env.tau_base", 0.7))
+
+    async def story(person: Person) -> None:
+        await person.press("equals_sign", "enter")
+        dialog = person.app.screen
+        assert isinstance(dialog, ReadingDialog)
+        names, nodes, *details = dialog.query_one(TextPane).sections
+        assert names.title == "kitchen (here) and other (there)"
+        task, env = (line.split() for line in nodes.body.splitlines()[1:])
+        assert (task, env) == (
+            ["task", "tree", "2", "1", "1", "3"],
+            ["env", "tree", "0", "0", "0", "3"],
+        )
+        said = {each.title: each.body for each in details}
+        assert said["Only there: task tree"] == "wash some object in the sink"
+        assert "use the oven" in said["Differ, here → there: task tree"]
+        assert said["Episodes"] == "0 only here, 0 only there, 3 in both"
+        assert said["Settings, here → there"] == "env.tau_base: 0.6 → 0.7"
+        assert [*said][-1] == "Settings, here → there"
+
+    browse(folder, story)

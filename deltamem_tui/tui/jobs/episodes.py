@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from math import inf
 from pathlib import Path
@@ -175,18 +176,14 @@ def plan_by_model(path: Path, choice: ModelChoice, progress: Progress) -> Outcom
         return Info("cancelled; nothing was sent")
     ids = [episode.id for episode in episodes]
     count = f"{counted(len(episodes), 'episode')} of {one_line(bank.name, 40)}"
-    return WorkPlan(
-        NAME,
-        f"Ask {one_line(choice.model, 60)} about {count}?",
-        [Section("An estimate; nothing was sent yet", estimate_text(usage, choice))],
-        lambda at_work: extract_by_model(path, choice, at_work, ids),
-        can_stop=True,
-        kind="estimate",
+    question = f"Ask {one_line(choice.model, 60)} about {count}?"
+    return estimate_plan(
+        NAME, question, usage, choice, partial(extract_by_model, path, choice, ids)
     )
 
 
 def extract_by_model(
-    path: Path, choice: ModelChoice, progress: Progress, ids: Collection[str]
+    path: Path, choice: ModelChoice, ids: Collection[str], progress: Progress
 ) -> Outcome:
     """Learn by a model from these episodes, which the user agreed to pay for, and no others."""
     from deltamem_tui.memory.runs.learning import candidates
@@ -226,19 +223,25 @@ def _extractor(
     return extractor
 
 
-def estimate_text(usage: Usage, choice: ModelChoice) -> str:
-    """Return what asking a model will take, a line each."""
+def estimate_plan(
+    name: str,
+    question: str,
+    usage: Usage,
+    choice: ModelChoice,
+    then: Callable[[Progress], Outcome],
+) -> WorkPlan:
+    """Return the question whether a model is to be asked, with what that will take."""
     from deltamem_tui.memory.reports.view import usage_facts
 
     most = "no limit" if choice.max_cost is None else f"never more than ${choice.max_cost:.4f}"
-    return "\n".join(
-        (
-            f"{counted(usage.calls, 'call')}, {counted(choice.concurrency, 'request')} at a time",
-            f"{usage.cached:,} answers are cached and cost nothing",
-            f"{usage.prompt_tokens:,} tokens to send, {usage.completion_tokens:,} in reply",
-            f"cost {usage_facts(usage)['cost']}; {most}",
-        )
+    lines = (
+        f"{counted(usage.calls, 'call')}, {counted(choice.concurrency, 'request')} at a time",
+        f"{usage.cached:,} answers are cached and cost nothing",
+        f"{usage.prompt_tokens:,} tokens to send, {usage.completion_tokens:,} in reply",
+        f"cost {usage_facts(usage)['cost']}; {most}",
     )
+    shown = Section("An estimate; nothing was sent yet", "\n".join(lines))
+    return WorkPlan(name, question, [shown], then, can_stop=True, kind="estimate")
 
 
 def _learn(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from deltamem_tui.memory.episodes.outcomes import give_outcomes, known_episode, 
 from deltamem_tui.memory.method import display_of
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
-from deltamem_tui.tui.jobs.episodes import ModelChoice, client_of, estimate_text
+from deltamem_tui.tui.jobs.episodes import ModelChoice, client_of, estimate_plan
 from deltamem_tui.tui.models.sections import Section, local_time
 
 if TYPE_CHECKING:
@@ -130,8 +131,6 @@ def plan_verdict(
 
 # By a model
 
-JUDGING = "judging"
-
 
 def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
     """Return those of some episodes that wait without an outcome, in order of import."""
@@ -159,14 +158,9 @@ def plan_judging(
     judge = _judge(bank, choice, progress, asks=False)
     usage = estimate_judging(bank, judge, unjudged, advance).usage
     count = f"{counted(len(unjudged), 'episode')} of {one_line(bank.name, 40)}"
-    return WorkPlan(
-        JUDGING,
-        f"Ask {one_line(choice.model, 60)} how {count} ended?",
-        [Section("An estimate; nothing was sent yet", estimate_text(usage, choice))],
-        lambda at_work: judge_by_model(path, choice, unjudged, at_work),
-        can_stop=True,
-        kind="estimate",
-    )
+    question = f"Ask {one_line(choice.model, 60)} how {count} ended?"
+    then = partial(judge_by_model, path, choice, unjudged)
+    return estimate_plan("judging", question, usage, choice, then)
 
 
 def judge_by_model(

@@ -33,7 +33,7 @@ from deltamem_tui.tui.widgets.text_pane import TextPane, columns, line_of
 
 _OF_ONE_BANK = (
     *("open_bank", "freeze_bank", "verify_bank", "export_bank", "merge_banks"),
-    *("rename_bank", "delete_bank"),
+    *("compare_banks", "rename_bank", "delete_bank"),
 )
 """The names of the actions that are about the bank under the cursor."""
 
@@ -89,7 +89,7 @@ class BankLine:
         """The names of the actions that can be done with the bank."""
         found = set[str]()
         if self.bank is not None:
-            found |= {"open_bank", "verify_bank", "export_bank"}
+            found |= {"open_bank", "verify_bank", "export_bank", "compare_banks"}
             if not self.locked:
                 found |= {"freeze_bank"} if self.frozen else {"freeze_bank", "merge_banks"}
         return frozenset(found if self.place.shipped else found | {"rename_bank", "delete_bank"})
@@ -327,3 +327,7 @@ class BanksScreen(Screen[None]):
     def action_merge_banks(self) -> None:
         if path := self._path:
             travelling.merge(self.browser, path)
+
+    def action_compare_banks(self) -> None:
+        if path := self._path:
+            travelling.compare(self.browser, self, path)

@@ -1,11 +1,14 @@
-"""Banks that come and go: exported, installed, merged. Each is planned first, and then asked."""
+"""Banks that come and go: exported, installed, merged, after a question each; and compared."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from textual.screen import Screen
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
@@ -21,6 +24,7 @@ from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.bank_actions import bank_facts, is_own
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.diff import BankDiff
     from deltamem_tui.memory.reports.view import ReportSection
     from deltamem_tui.memory.transfer.merging import Merge
 
@@ -145,9 +149,8 @@ def merge(browser: Browser, path: Path) -> None:
     """Ask what is to be merged into a bank; what cannot be merged is named with the reason."""
     if not is_own(browser, path):
         return
-    choices, unfit = _merge_choices(path, browser.folder)
+    choices, unfit = _others(browser, path, same_embedder=True)
     if not choices:
-        browser.notes.notify("; ".join(["there is no bank to merge into this one", *unfit]))
         return
     lines = (
         FormLine("other", f"Bank to merge into {path.name}", choices=choices),
@@ -163,17 +166,20 @@ def merge(browser: Browser, path: Path) -> None:
     browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: unfit)
 
 
-def _merge_choices(path: Path, folder: Path) -> tuple[dict[str, str], list[str]]:
-    """Return the banks that can be merged into the one at `path`, and why the others cannot."""
+def _others(
+    browser: Browser, path: Path, *, same_embedder: bool
+) -> tuple[dict[str, str], list[str]]:
+    """Return the banks that fit the one at `path`, and why others do not; says if none does."""
     target, choices, unfit = Bank.open(path), dict[str, str](), list[str]()
-    for place in paths.find_banks(folder):
+    for place in paths.find_banks(browser.folder):
         if place.path.resolve() == path.resolve():
             continue
         with suppress(DeltaMemError):
             bank = Bank.open(place.path)
             method = bank.manifest.method
             try:
-                require_same(card_of(target), card_of(bank))
+                if same_embedder:
+                    require_same(card_of(target), card_of(bank))
             except EmbedderMismatchError:
                 model = one_line(card_of(bank).model, 40)
                 unfit.append(f"not offered: {place.name}: another embedder, {model}")
@@ -182,6 +188,8 @@ def _merge_choices(path: Path, folder: Path) -> tuple[dict[str, str], list[str]]
                 unfit.append(f"not offered: {place.name}: another method, {one_line(method, 40)}")
             else:
                 choices[place.name] = bank_facts(bank)
+    if not choices:
+        browser.notes.notify("; ".join(["there is no other bank that fits this one", *unfit]))
     return choices, unfit
 
 
@@ -235,3 +243,70 @@ def _cut(lines: Iterable[str]) -> str:
     if len(text) > _MOST_LINES:
         shown.append(f"… and {len(text) - _MOST_LINES:,} more")
     return "\n".join(shown)
+
+
+def compare(browser: Browser, screen: Screen[None], path: Path) -> None:
+    """Ask for another bank, and show what sets the two apart."""
+    choices, unfit = _others(browser, path, same_embedder=False)
+    if not choices:
+        return
+
+    def begin(answer: FormAnswer, retry: Retry) -> bool:
+        def work(_: Progress) -> Outcome:
+            from deltamem_tui.bank.diff import diff
+
+            with about("other"):
+                here, there = Bank.open(path), Bank.open(paths.find_bank(answer["other"], folder))
+            sections = [*_comparison(here, there, diff(here, there))]
+            return lambda: _show_comparison(screen, sections)
+
+        return browser.work.start("comparing", work, retry=retry)
+
+    folder = browser.folder
+    lines = [FormLine("other", "The other bank", choices=choices)]
+    title = f"Compare {path.name} with another bank"
+    browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: unfit)
+
+
+def _show_comparison(screen: Screen[None], sections: Sequence[Section]) -> None:
+    from deltamem_tui.tui.widgets.dialogs import ReadingDialog
+
+    if screen.is_current:  # else the user went on
+        screen.app.push_screen(ReadingDialog(sections, tall=True))
+
+
+def _comparison(here: Bank, there: Bank, found: BankDiff) -> Iterator[Section]:
+    """Yield what sets two banks apart: their nodes, then their episodes and settings."""
+    from deltamem_tui.memory.transfer.views import field_text, value_change
+
+    displays = {name: display_of(here, name) for name in found.trees}
+    room = max(len(each.title) for each in displays.values())
+    table, details = [f"{'':<{room}}  only here  only there  differ  same"], list[Section]()
+    for name, tree in found.trees.items():
+        display, changes = displays[name], dict[str, list[str]]()
+        for change in (*tree.changed, *tree.moved):
+            lines = changes.setdefault(change.node.id, [f"· {display.of_title(change.node)}"])
+            lines += map(field_text, change.fields)
+        lone, other, both = len(tree.removed), len(tree.added), len(changes)
+        same = len(there.tree(name)) - other - both
+        table.append(f"{display.title:<{room}}  {lone:>9,}  {other:>10,}  {both:>6,}  {same:>4,}")
+        details += [
+            Section(f"Only here: {display.title}", _cut(map(display.of_title, tree.removed))),
+            Section(f"Only there: {display.title}", _cut(map(display.of_title, tree.added))),
+            Section(f"Differ, here → there: {display.title}", _cut(chain(*changes.values()))),
+        ]
+    yield Section(f"{one_line(here.name, 40)} (here) and {one_line(there.name, 40)} (there)")
+    yield Section("Nodes", "\n".join(table))
+    episodes, shared = found.episodes, len(set(here.episodes.ids()) & set(there.episodes.ids()))
+    details += [
+        Section(
+            "Episodes",
+            f"{len(episodes.removed):,} only here, {len(episodes.added):,} only there, "
+            f"{shared:,} in both",
+        ),
+        Section(
+            "Settings, here → there",
+            _cut(f"{each.name}: {value_change(each)}" for each in found.manifest),
+        ),
+    ]
+    yield from (each for each in details if each.body)
