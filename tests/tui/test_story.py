@@ -160,7 +160,7 @@ def test_a_newcomer_comes_from_an_empty_folder_to_a_context(tmp_path: Path) -> N
     with running(tmp_path / "new", tmp_path, size=("80", "24")) as terminal:
         terminal.until("make an empty bank")
         terminal.press("?")
-        terminal.until("A bank is what one memory has learnt")
+        terminal.until("Your banks, and those that ship with the program")
         terminal.press("G")
         terminal.until("frozen     protected")
         terminal.press("Escape")

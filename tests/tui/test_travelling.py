@@ -160,7 +160,7 @@ def test_two_banks_are_compared_by_their_nodes_first(folder: Path) -> None:
         )
         said = {each.title: each.body for each in details}
         assert said["Only there: task tree"] == "wash some object in the sink"
-        assert "use the oven" in said["Differ, here → there: task tree"]
+        assert "use the [−stove−]{+oven+}" in said["Differ, here → there: task tree"]
         assert said["Episodes"] == "0 only here, 0 only there, 3 in both"
         assert said["Settings, here → there"] == "env.tau_base: 0.6 → 0.7"
         assert [*said][-1] == "Settings, here → there"
