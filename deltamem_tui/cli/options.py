@@ -98,7 +98,6 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
 Extractor = Annotated[str | None, option("--extractor", "rules", "Learn by rules, free of charge.")]
 Sure = Annotated[bool, flag("--yes", "Do not ask first.")]
 Limit = Annotated[int | None, option("--limit", "N", "At most N.", min=1)]
-Coarse = Annotated[bool, flag("--coarse", "Use the judge's verdicts instead.")]
 
 
 @dataclass(frozen=True, slots=True)

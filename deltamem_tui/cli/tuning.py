@@ -84,7 +84,7 @@ def parameters(
     kept: setting the threshold fixes it, else the first episodes replace it. The task tree has
     recall: `kind` counts what near tasks know (in a game: by the kind of goal), `paper` takes
     the best node from the threshold up. Every bank has budget, the most tokens of a context (in
-    a game without the procedure), admission, forgetting with its numbers, capacity and utility
+    a game without the procedure), admission, forgetting with its numbers, and utility
     (docs/credit.md).
     """
     from deltamem_tui.memory.method import change_settings, settings_of
@@ -187,10 +187,9 @@ def forget(
     invocation: Invocation,
     bank: options.Bank,
     preset: Annotated[
-        Literal["ehr", "ehr-coarse", "driving", "iot"] | None,
+        Literal["ehr", "driving", "iot"] | None,
         flag("--preset", "Published numbers."),
     ] = None,
-    coarse: options.Coarse = False,
     apply: Delete = False,
 ) -> Result:
     """List the nodes that are idle or of little use, and why; delete them with --apply.
@@ -207,12 +206,12 @@ def forget(
     rules = settings_of(opened)
     if preset:
         rules = replace(rules, **forgetting.PRESETS[preset])
-    if not forgetting.forgets(rules):
+    if rules.forgetting == "none":
         raise UsageError(
             "the bank has no rule of forgetting",
-            hint="give --preset, or set the parameters `forgetting` or `capacity`",
+            hint="give --preset, or set the parameter `forgetting`",
         )
-    found = forgetting.proposed(opened, rules, coarse=coarse)
+    found = forgetting.proposed(opened, rules)
     if apply:
         found = forgetting.apply(opened, found, rules)
     data: dict[str, Any] = {
@@ -224,8 +223,6 @@ def forget(
     notes = [f"{gone} deleted" if apply else f"{gone} would be deleted; nothing was written"]
     if len(found) > _SHOWN:
         notes.append(f"{len(found):,} deletions; `--json` lists them all")
-    if coarse:
-        notes.append("a judge's verdicts delete good nodes too: in the published runs it did harm")
     view = table(_DELETED, [_deletion(opened, each) for each in found[:_SHOWN]])
     return Result("forget", data, view=view, notes=notes)
 

@@ -87,7 +87,7 @@ class Contestant(Struct, frozen=True, omit_defaults=True):
     def settings(self, domain: str) -> Settings:
         """Return the parameters of a method's bank."""
         settings: Settings = method_named(self.method).settings.preset(domain)
-        if any(each.startswith(("forgetting=", "capacity=")) for each in self.parameters):
+        if any(each.startswith("forgetting=") for each in self.parameters):
             settings = assigned(settings, "forget_every=1")
         for each in self.parameters:
             if each != _ADMISSION + UNJUDGED:

@@ -4,7 +4,7 @@ The rules are those of memory management: *periodical* (old and hardly shown of 
 (judged often enough, and of little use), *combined* (either). A node of a tree goes with all below
 it, since a delta means nothing under another base: so an inner node is idle only if all below it
 are, and one of little use stays as the base of one that is good, until that was fused into a root
-of its own. A capacity then takes the leaves that are worth least.
+of its own.
 
 Time is counted in episodes: an episode's time is its place among those of the bank, from 1. A node
 is as old as the last of the episodes that it was learnt from; one that a person wrote is never old.
@@ -12,7 +12,6 @@ is as old as the last of the episodes that it was learnt from; one that a person
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
@@ -39,36 +38,26 @@ if TYPE_CHECKING:
     Flags = NDArray[np.bool_]
     Rows = NDArray[np.int64]
 
-Reason = Literal["periodical", "history", "capacity"]
+Reason = Literal["periodical", "history"]
 
 _BY_AGE, _BY_USE = ("periodical", "combined"), ("history", "combined")
-_PRIOR = 2
-"""As so many judged episodes of the tree's mean count against a node's own, for the capacity."""
-
-
-_LIMITS = ("forget_period", "forget_recalls", "forget_judged", "forget_utility", "capacity")
+_LIMITS = ("forget_period", "forget_recalls", "forget_judged", "forget_utility")
 _NUMBERS = ("forgetting", *_LIMITS)
 """The settings that say what is forgotten."""
 
 
 def _published(period: int, recalls: int, judged: int, utility: float) -> dict[str, Any]:
-    numbers = (period, recalls, judged, utility, None)
+    numbers = (period, recalls, judged, utility)
     return {"forgetting": "combined", **dict(zip(_LIMITS, numbers, strict=True))}
 
 
 PRESETS: Mapping[str, Mapping[str, Any]] = {
     "ehr": _published(200, 0, 5, 0.7),
-    "ehr-coarse": _published(200, 0, 5, 0.3),
     "driving": {**_published(300, 1, 5, 0.5), "forgetting": "periodical"},
     "iot": _published(300, 1, 5, 0.5),
 }
 """The published values, as settings. Driving measures utility as a distance, which is not a share
 of successes: of its rules only the period carries over."""
-
-
-def forgets(rules: Settings) -> bool:
-    """Return whether anything may be forgotten by some settings."""
-    return rules.forgetting != "none" or rules.capacity is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,21 +92,21 @@ def forget_if_due(bank: Bank) -> list[Deletion]:
     """Forget by the bank's own rules, if it is to do so after the episode that it learnt last."""
     rules = settings_of(bank)
     every = rules.forget_every
-    if not every or not forgets(rules) or bank.episodes.learnt() % every:
+    if not every or rules.forgetting == "none" or bank.episodes.learnt() % every:
         return []
     return apply(bank, proposed(bank, rules), rules)
 
 
-def proposed(bank: Bank, rules: Settings, *, coarse: bool = False) -> list[Deletion]:
+def proposed(bank: Bank, rules: Settings) -> list[Deletion]:
     """Return what some rules would delete now. Nothing is written.
 
-    Utility is what log and person say, or the judge if `coarse`.
+    Utility is what log and person say.
     """
     return [
         deletion
         for name, tree in bank.trees.items()
         if len(tree) and display_of(bank, name).asked
-        for deletion in _of_tree(bank, tree, rules, coarse)
+        for deletion in _of_tree(bank, tree, rules)
     ]
 
 
@@ -142,11 +131,11 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: Settings) -> list[De
     return done
 
 
-def _of_tree(bank: Bank, tree: Tree, rules: Settings, coarse: bool) -> Iterator[Deletion]:
+def _of_tree(bank: Bank, tree: Tree, rules: Settings) -> Iterator[Deletion]:
     import numpy as np
 
     rows = tree.rows[np.lexsort((tree.birth[tree.rows], tree.depth[tree.rows]))]
-    nodes = _columns(bank, tree, rows, rules, coarse)
+    nodes = _columns(bank, tree, rows, rules)
     found = forgotten(nodes, rules)
     for at, rule in found.items():
         going = int(nodes.going(np.arange(len(rows)) == at).sum())
@@ -170,7 +159,6 @@ class Columns:
         recent: Episodes within the period that were shown it. int64 [nodes].
         judged: Judged episodes since its last revision. int64 [nodes].
         utility: What those were worth, in ten-thousandths. int64 [nodes].
-        last: The place of the last episode that was shown it, 0 for none. int64 [nodes].
         failure: Whether it was written by a failure: those are recalled where tasks are hard, and
             a low utility is not their fault. bool [nodes].
         consolidated: Whether it was fused into another root. bool [nodes].
@@ -182,7 +170,6 @@ class Columns:
     recent: Rows
     judged: Rows
     utility: Rows
-    last: Rows
     failure: Flags
     consolidated: Flags
     key: Flags
@@ -205,7 +192,7 @@ class Columns:
         return going
 
 
-def _columns(bank: Bank, tree: Tree, rows: Rows, rules: Settings, coarse: bool) -> Columns:
+def _columns(bank: Bank, tree: Tree, rows: Rows, rules: Settings) -> Columns:
     """Return what the rules look at, of the nodes at some rows."""
     import numpy as np
 
@@ -215,21 +202,17 @@ def _columns(bank: Bank, tree: Tree, rows: Rows, rules: Settings, coarse: bool) 
     now = int(max(learnt.nonzero()[0], default=-1)) + 1
     since = shown.place > now - rules.forget_period
     recent = np.bincount(shown.birth[since & (shown.place > 0)], minlength=shown.rows)
-    tested = shown.kept(shown.revision >= _revised(tree, shown)).credit(utility_of(bank))
-    judged = tested.coarse if coarse else tested.strict
-    last = np.zeros(shown.rows, dtype=np.int64)
-    np.maximum.at(last, shown.birth, shown.place)
+    tested = shown.kept(shown.revision >= _revised(tree, shown)).credit(utility_of(bank)).strict
     place_of = np.full(len(tree.birth) + 1, -1, dtype=np.int64)
     place_of[births] = np.arange(len(rows))
     deepest = method_of(bank).key_depths.get(tree.name)
-    ages = rules.forgetting in _BY_AGE or rules.capacity is not None  # else no rule reads them
+    ages = rules.forgetting in _BY_AGE  # else no rule reads them
     return Columns(
         parent=place_of[tree.snapshot.index["parent"][rows]],
         age=now - _learnt_at(bank, tree, rows, now) if ages else np.zeros_like(rows),
         recent=recent[births],
-        judged=judged.judged[births],
-        utility=judged.utility[births],
-        last=last[births],
+        judged=tested.judged[births],
+        utility=tested.utility[births],
         failure=tree.failure[rows],
         consolidated=tree.snapshot.index["consolidated"][rows],
         key=tree.depth[rows] >= (deepest or len(rows) + 1),
@@ -305,11 +288,7 @@ def forgotten(nodes: Columns, rules: Settings, unit: int = UNIT) -> dict[int, Re
     gone[list(found)] = True
     gone = nodes.going(gone)
     tops = {*_tops(nodes, gone)}
-    found = {at: why for at, why in found.items() if at in tops}
-    if rules.capacity is not None:
-        over = _over_capacity(nodes, ~gone & ~nodes.key, rules.capacity, unit)
-        found |= dict.fromkeys(over, "capacity")
-    return found
+    return {at: why for at, why in found.items() if at in tops}
 
 
 def _tops(nodes: Columns, flags: Flags) -> list[int]:
@@ -318,34 +297,3 @@ def _tops(nodes: Columns, flags: Flags) -> list[int]:
     under: Flags = (nodes.parent >= 0) & going[nodes.parent]
     found: list[int] = (going & ~under).nonzero()[0].tolist()
     return found
-
-
-def _over_capacity(nodes: Columns, left: Flags, capacity: int, unit: int) -> Iterator[int]:
-    """Return the leaves worth least beyond the capacity, sparing what the last episode wrote."""
-    import numpy as np
-
-    size = int(left.sum())
-    if size <= capacity:
-        return
-    free = left & (nodes.age > 0)
-    if size - int(free.sum()) > capacity:
-        free = left
-    children = np.zeros(len(left) + 1, dtype=np.int64)
-    np.add.at(children, nodes.parent[left], 1)  # of roots the last place, which is not looked at
-    judged, utility = nodes.judged[left].sum(), nodes.utility[left].sum()
-    mean = float(utility / judged / unit) if judged else 0.0
-    # Drawn towards the mean where a node was judged little.
-    worth = (nodes.utility / unit + _PRIOR * mean) / (nodes.judged + _PRIOR)
-    order = np.lexsort((-nodes.age, nodes.last, ~nodes.consolidated, worth))
-    rank = np.argsort(order, kind="stable").tolist()
-    heap = [(rank[at], at) for at in np.flatnonzero(free & (children[:-1] == 0)).tolist()]
-    heapq.heapify(heap)
-    while size > capacity and heap:
-        _, at = heapq.heappop(heap)
-        yield at
-        size -= 1
-        parent = int(nodes.parent[at])
-        if parent >= 0:
-            children[parent] -= 1
-            if not children[parent] and free[parent]:
-                heapq.heappush(heap, (rank[parent], parent))

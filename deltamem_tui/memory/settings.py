@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 _RETIRED = {
     *("budget", "by", "every", "half_life", "least_recalls", "least_success", "reflections"),
-    *("most_env_insights", "most_from_successes", "most_task_insights"),
+    *("capacity", "most_env_insights", "most_from_successes", "most_task_insights"),
 }
 """Settings of earlier versions. A frozen bank keeps them for ever; they mean nothing any more."""
 FromOne = Annotated[int, Meta(ge=1)]
@@ -65,7 +65,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         forget_recalls: The most episodes that still count as idle.
         forget_judged: From how many judged episodes on a node's utility is believed.
         forget_utility: The greatest mean utility that is too little.
-        capacity: The most nodes of a tree.
         forget_every: After how many learnt episodes learning forgets by itself; None for never.
         utility: What an episode is worth to the nodes that it was shown.
         meaningless: Paths of numbers that a collection shares with others and has no use for:
@@ -82,7 +81,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     forget_recalls: Annotated[int, Meta(ge=0)] = 1
     forget_judged: FromOne = 5
     forget_utility: Annotated[float, Meta(ge=0, le=1)] = 0.5
-    capacity: FromOne | None = None
     forget_every: FromOne | None = None
     utility: Utility = "success"
 

@@ -118,7 +118,8 @@ def test_a_person_at_the_terminal_is_asked(home: Program, monkeypatch: pytest.Mo
 
 def test_what_is_forgotten_is_shown_then_done_then_undone(program: Program) -> None:
     assert program("forget", "kitchen").code == 2
-    assert program("parameters", "kitchen", "capacity=1").code == 0
+    idle = ("forgetting=periodical", "forget_period=1", "forget_recalls=0")
+    assert program("parameters", "kitchen", *idle).code == 0
     before = program.json("tree", "kitchen").data["nodes"]
     shown = program.json("forget", "kitchen").data
     assert not shown["applied"]

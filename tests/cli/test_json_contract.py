@@ -149,7 +149,7 @@ bank unfreeze kitchen
 
 lab replay kitchen --method nonsense
 lab replay kitchen --method synapse:admission=coarse
-lab replay kitchen --method synapse --method synapse:capacity=1 --judge-error .2
+lab replay kitchen --method synapse --method synapse:forgetting=history --judge-error .2
 
 lab play house.py:HouseEnvironment --learn-from log.jsonl --method raw --bank kitchen --dry-run
 lab play house.py:HouseEnvironment --learn-from log.jsonl --method synapse --bank kitchen

@@ -87,7 +87,7 @@ def test_the_final_score_stands_beside_the_best(
 
 
 def test_a_contest_killed_time_and_again_ends_like_an_undisturbed_one(tmp_path: Path) -> None:
-    who = contestants(["raw", "deltamem:capacity=2", "awm"], {})
+    who = contestants(["raw", "deltamem:forgetting=periodical,forget_period=2", "awm"], {})
     wanted = plan("online", who, games=tuple(Arcade().games("test")[:5]))
     whole = run(tmp_path / "whole", wanted)
     torn, kills = tmp_path / "torn", 0

@@ -44,15 +44,17 @@ def test_the_kind_decides_before_the_names_do() -> None:
 
 
 def test_contestants_are_named_with_their_parameters() -> None:
-    found = contestants(["raw", "synapse:capacity=3,admission=unjudged", "synapse", "raw"], {})
+    found = contestants(
+        ["raw", "synapse:forgetting=history,admission=unjudged", "synapse", "raw"], {}
+    )
     assert [each.name for each in found] == [
         "raw",
-        "synapse capacity=3 admission=unjudged",
+        "synapse forgetting=history admission=unjudged",
         "synapse",
     ]
     _, some, plain = found
     settings = some.settings("generic")
-    assert (settings.capacity, settings.forget_every) == (3, 1)
+    assert (settings.forgetting, settings.forget_every) == ("history", 1)
     failed = Trajectory("a task", steps=(Step("x"),), outcome=Outcome(False, source="stated"))
     learnt = some.admitted(failed)
     assert learnt is not None
@@ -60,12 +62,12 @@ def test_contestants_are_named_with_their_parameters() -> None:
     assert plain.admitted(failed) == failed
 
 
-@pytest.mark.parametrize("spec", ["nonsense", "raw:capacity=3", ""])
+@pytest.mark.parametrize("spec", ["nonsense", "raw:forget_every=3", ""])
 def test_an_unknown_contestant_is_refused(spec: str) -> None:
     with pytest.raises(UsageError):
         contestants([spec] if spec else [], {})
-    with pytest.raises(ConfigurationError, match="capacitx"):
-        contestants(["synapse:capacitx=3"], {})
+    with pytest.raises(ConfigurationError, match="forgot"):
+        contestants(["synapse:forgot=3"], {})
 
 
 def test_a_simulated_judge_errs_as_often_as_is_said_and_the_same_each_time() -> None:

@@ -44,7 +44,6 @@ class One:
     recent: int
     judged: int
     utility: int
-    last: int
     failure: bool
     consolidated: bool
     key: bool
@@ -64,7 +63,6 @@ def forests(draw: st.DrawFn) -> list[One]:
                 recent=draw(st.integers(0, 5)),
                 judged=judged,
                 utility=draw(st.integers(0, judged)) * UNIT,
-                last=draw(st.integers(0, 3)),
                 failure=draw(st.booleans()),
                 consolidated=draw(st.booleans()),
                 key=parent >= 0 and draw(st.booleans()),
@@ -80,7 +78,6 @@ RULES = st.builds(
     forget_recalls=st.integers(0, 2),
     forget_judged=st.integers(1, 4),
     forget_utility=st.sampled_from([0.0, 0.3, 0.5, 1.0]),
-    capacity=st.none() | st.integers(1, 9),
 )
 
 
@@ -99,8 +96,8 @@ def below(nodes: list[One], place: int) -> set[int]:
     return found
 
 
-def left_by_rules(nodes: list[One], rules: Settings) -> set[int]:
-    """What periodical and history leave, each node looked at by itself."""
+def left(nodes: list[One], rules: Settings) -> set[int]:
+    """What the rules leave, each node looked at by itself."""
     gone: set[int] = set()
     for place, node in enumerate(nodes):
         under = [nodes[at] for at in below(nodes, place) if not nodes[at].key]
@@ -122,41 +119,13 @@ def left_by_rules(nodes: list[One], rules: Settings) -> set[int]:
     return set(range(len(nodes))) - gone
 
 
-def left(nodes: list[One], rules: Settings) -> set[int]:
-    """What capacity leaves of it, one leaf after another."""
-    there = left_by_rules(nodes, rules)
-    if rules.capacity is None:
-        return there
-    whole = [at for at in there if not nodes[at].key]
-    judged, utility = (sum(getattr(nodes[at], n) for at in whole) for n in ("judged", "utility"))
-    mean = utility / judged / UNIT if judged else 0.0
-    new = {at for at in whole if nodes[at].age <= 0}
-    spared = new if len(new) <= rules.capacity else set()
-
-    def worth(at: int) -> tuple[float, bool, int, int, int]:
-        each = nodes[at]
-        value = (each.utility / UNIT + 2 * mean) / (each.judged + 2)
-        return value, not each.consolidated, each.last, -each.age, at
-
-    while len(whole) > rules.capacity:
-        leaves = [at for at in whole if not any(nodes[each].parent == at for each in whole)]
-        free = [at for at in leaves if at not in spared]
-        if not free:
-            break
-        worst = min(free, key=worth)
-        whole.remove(worst)
-        there -= below(nodes, worst)
-    return there
-
-
 @given(forests(), RULES)
 @examples(300)
 def test_the_rules_agree_with_slow_ones(nodes: list[One], rules: Settings) -> None:
     found = forgotten(as_columns(nodes), rules, UNIT)
     gone = [below(nodes, place) for place in found]
     assert set(range(len(nodes))) - set().union(*gone) == left(nodes, rules)
-    by_rules = [set(below(nodes, at)) for at, why in found.items() if why != "capacity"]
-    assert sum(map(len, by_rules)) == len(set().union(*by_rules))  # no deletion within another
+    assert sum(map(len, gone)) == len(set().union(*gone))  # no deletion within another
 
 
 def shown(bank: Bank, episode: Trajectory, *nodes: tuple[str, str]) -> Trajectory:
