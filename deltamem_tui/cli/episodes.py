@@ -138,7 +138,7 @@ def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> R
     Tries the formats that recognise the log, and the one that you name with --format, such as a
     declaration that you are writing.
     """
-    from deltamem_tui.memory.episodes.import_view import reason_notes
+    from deltamem_tui.memory.episodes.import_report import reason_notes
     from deltamem_tui.trajectory.logs.sources import find_logs
     from deltamem_tui.trajectory.readers import reader_named
 
@@ -193,7 +193,7 @@ def _cells(trial: Trial) -> tuple[str | int, ...]:
 
 
 def _record(trial: Trial) -> dict[str, Any]:
-    from deltamem_tui.memory.episodes.import_view import reasons_record
+    from deltamem_tui.memory.episodes.import_report import reasons_record
 
     refused = trial.first_rejection
     first = refused and {"message": refused.message, "position": refused.position}

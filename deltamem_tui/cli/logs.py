@@ -62,7 +62,7 @@ def import_(
     removed from every text first.
     """
     from deltamem_tui.memory.domain import domain_named
-    from deltamem_tui.memory.episodes.import_view import view_import
+    from deltamem_tui.memory.episodes.import_report import view_import
     from deltamem_tui.memory.episodes.importer import import_of
     from deltamem_tui.paths import check_domain
     from deltamem_tui.trajectory.receipt_file import read_receipts
@@ -151,7 +151,7 @@ _COLUMNS = (
 
 
 def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
-    from deltamem_tui.memory.episodes.import_view import sources_text
+    from deltamem_tui.memory.episodes.import_report import sources_text
 
     return (
         ", ".join(tally.formats),

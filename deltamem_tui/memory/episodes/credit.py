@@ -22,7 +22,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.ledger import UNIT, Source, Use, shown_to
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.receipt import Receipt, ShownNode
+from deltamem_tui.trajectory.receipt import Receipt
 
 if TYPE_CHECKING:
     import numpy as np
@@ -50,20 +50,6 @@ def use_of(episode: Trajectory) -> Use | None:
 def put_uses(batch: Batch, bank: Bank, episodes: Iterable[Trajectory]) -> None:
     """Write the credit that some episodes give, each once; their records are written elsewhere."""
     ledger.put(batch, bank.snapshots, filter(None, map(use_of, episodes)))
-
-
-def unknown_nodes(bank: Bank, receipt: Receipt) -> list[ShownNode]:
-    """Return the nodes of a receipt that a bank does not have: deleted ones, or another bank's."""
-    return [each for each in receipt.entries if not lives(bank, each.collection, each.node)]
-
-
-def lives(bank: Bank, collection: str, node: str) -> bool:
-    """Return whether a bank has a node that is not deleted."""
-    if collection not in bank.trees:
-        return False
-    snapshot = bank.trees[collection].snapshot
-    birth = snapshot.first_row(node)
-    return birth is not None and not snapshot.index["deleted"][snapshot.current[birth]]
 
 
 def append_receipt(path: Path, receipt: Receipt, episode: str = "") -> None:

@@ -21,7 +21,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.table import LINE_LIMIT
 from deltamem_tui.errors import RecordError, TrajectoryError
-from deltamem_tui.memory.episodes.credit import put_uses, unknown_nodes
+from deltamem_tui.memory.episodes.credit import put_uses
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
     EpisodeImport,
@@ -171,9 +171,6 @@ class Importer:
         for each in decided:
             if isinstance(each, EpisodeImport):
                 self.report.add(each)
-                for receipt in each.arrival.trajectory.receipts if each.is_written else ():
-                    unknown = unknown_nodes(self._bank, receipt)
-                    self.report.shown.update(nodes=len(receipt.entries), unknown=len(unknown))
             elif isinstance(each, Notice):
                 self.report.notice(each)
             else:

@@ -91,7 +91,7 @@ NumberT = TypeVar("NumberT", int, float)
 
 def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> BankChange:
     """Import the episodes of logs into the bank at `path`, their secrets taken out."""
-    from deltamem_tui.memory.episodes.import_view import view_import
+    from deltamem_tui.memory.episodes.import_report import view_import
     from deltamem_tui.memory.episodes.importer import import_of
 
     job = import_of(Bank.open(path), [log], format=log_format or None, listed=False)

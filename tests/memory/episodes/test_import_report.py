@@ -8,8 +8,12 @@ from itertools import product
 import pytest
 
 from deltamem_tui.memory.episodes import import_report
-from deltamem_tui.memory.episodes.import_report import Arrival, EpisodeImport, ImportReport
-from deltamem_tui.memory.episodes.import_view import view_import
+from deltamem_tui.memory.episodes.import_report import (
+    Arrival,
+    EpisodeImport,
+    ImportReport,
+    view_import,
+)
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 
 SOLVED = Outcome(True, None, "stated")
