@@ -15,8 +15,22 @@ from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.memory.writers.failure_markers import RECORD_MARKS
 
+FAILED = "[FAILED]"
+UNEXPLORED = "[UNEXPLORED]"
+PARTIAL = "[PARTIAL]"
+TRIED = "[TRIED]"
+TRAP = "[TRAP]"
+RECORD_MARKS = (FAILED, UNEXPLORED, PARTIAL, TRIED)
+"""What the lines of a failure record begin with.
+
+They belong to the text, not to the label. A `[TRIED]` line holds what an environment answered, and
+that stays true under another label: without the mark, what led nowhere would read as advice. So a
+node that is relabelled keeps its text, and the person who relabels it is notified.
+"""
+_MARK = re.compile(
+    rf"^(?:[^\w\n]|\d)*?({'|'.join(map(re.escape, (*RECORD_MARKS, TRAP)))})", re.MULTILINE
+)
 _STEP = re.compile(r"\d+\. (.+)")
 _NAMES = re.compile(r"Worked (?:as it stands )?with (.+)\.")
 _NAME = re.compile(r"\[([^\]]+)\] = (.+?)(?:, (?=\[)|$)")
@@ -66,6 +80,11 @@ class Procedure:
             return None
         names = dict(_NAME.findall(with_names[-1][1])) if with_names else self.names
         return Procedure(tuple(steps), names, tuple(dict.fromkeys([*records, *self.warnings])))
+
+
+def marks_in(payload: Mapping[str, str]) -> tuple[str, ...]:
+    """Return the marks of a failure record at the beginning of the procedure's lines, each once."""
+    return tuple(dict.fromkeys(_MARK.findall(payload["execution_procedure"])))
 
 
 def names_in(node: Node) -> dict[str, str]:

@@ -41,6 +41,7 @@ from deltamem_tui.memory.deltamem.definition import DISPLAY, Parameters, TreePar
 from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_in
 from deltamem_tui.memory.places import Chance, PlaceFact, TaskAtHand, read
 from deltamem_tui.memory.procedure import (
+    FAILED,
     Procedure,
     filled,
     names_in,
@@ -69,7 +70,6 @@ from deltamem_tui.memory.vectors.search import (
 )
 from deltamem_tui.memory.work.texts import is_signed, project_of, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
-from deltamem_tui.memory.writers.failure_markers import FAILED
 from deltamem_tui.text import ARROW, clean, count_tokens, key, one_line
 
 if TYPE_CHECKING:

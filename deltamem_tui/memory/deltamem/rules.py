@@ -16,10 +16,17 @@ from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.definition import FIELDS, PROMPTS
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
 from deltamem_tui.memory.places import Fact, are_counted, summed
-from deltamem_tui.memory.procedure import Procedure, difference, text_of
+from deltamem_tui.memory.procedure import (
+    FAILED,
+    RECORD_MARKS,
+    TRIED,
+    UNEXPLORED,
+    Procedure,
+    difference,
+    text_of,
+)
 from deltamem_tui.memory.work import facts as work
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
-from deltamem_tui.memory.writers.failure_markers import FAILED, RECORD_MARKS, TRIED, UNEXPLORED
 from deltamem_tui.text import (
     ARROW,
     LIST_MARK,

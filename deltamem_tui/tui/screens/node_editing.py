@@ -12,7 +12,7 @@ from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import display_of, method_of
-from deltamem_tui.memory.writers.failure_markers import marks_in
+from deltamem_tui.memory.procedure import marks_in
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine

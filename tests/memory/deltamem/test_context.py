@@ -16,9 +16,9 @@ from deltamem_tui.memory.deltamem.definition import DISPLAY
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.method import change_settings
+from deltamem_tui.memory.procedure import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.memory.recall_result import chain_entries, compose, fenced, header
 from deltamem_tui.memory.settings import replaced
-from deltamem_tui.memory.writers.failure_markers import FAILED, PARTIAL, TRIED, UNEXPLORED
 from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.validation import FENCE
 from tests.memory.support import EchoExtractor

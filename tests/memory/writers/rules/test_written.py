@@ -9,8 +9,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.method import RulesExtractor
-from deltamem_tui.memory.procedure import Procedure
-from deltamem_tui.memory.writers.failure_markers import marks_in
+from deltamem_tui.memory.procedure import Procedure, marks_in
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.model import Outcome, Step
 from tests.memory.support import extract, fuse
