@@ -64,6 +64,9 @@ class StatedNumbers:
     price: tuple[float, float] | None = None
 
 
+NOTHING_STATED = StatedNumbers()
+
+
 @dataclass(frozen=True, slots=True)
 class Configuration:
     """All settings, with where each came from.
@@ -100,8 +103,14 @@ class Configuration:
         """Return the numbers of the model that are not to be looked up.
 
         Raises:
-            ConfigurationError: The price is not one.
+            ConfigurationError: The price is not one, or answers fill the window.
         """
+        if self.window and self.answer_tokens and self.answer_tokens >= self.window:
+            raise ConfigurationError(
+                f"answers of {self.answer_tokens:,} tokens fill a window of {self.window:,}",
+                source=self.origins.get("answer_tokens"),
+                hint="state a larger `window`, or fewer `answer_tokens`",
+            )
         if self.price is None:
             return StatedNumbers(self.window, self.answer_tokens)
         found = _PRICE.fullmatch(self.price)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar, cast
 
-from deltamem_tui.config import StatedNumbers
+from deltamem_tui.config import NOTHING_STATED, StatedNumbers
 from deltamem_tui.errors import (
     AnswerError,
     BudgetError,
@@ -60,6 +60,8 @@ _OBEYED_WAIT = 300.0  # a server that asks for more is given up
 _TEMPERATURES = (0.0, 0.5, 0.9)
 # Our count may be short of the model's own; the limit on cost must hold all the same.
 _MARGIN = 1.25
+# The least share of a prompt that counts as all of it, by any vocabulary; and the least window.
+_WHOLE, _LEAST_WINDOW = 0.7, 1_000
 # Seconds to wait for an own server, which may be slow: asking twice costs it twice.
 OWN_SERVER_TIMEOUT = 600.0
 
@@ -132,11 +134,6 @@ class Client:
         with self._lock:
             return self._usage
 
-    @property
-    def remembers(self) -> bool:
-        """True if answers are kept, so that none is paid for twice."""
-        return self._cache is not None
-
     def cancel(self) -> None:
         """Give up the questions that are under way: no further try, no repeat, no pause.
 
@@ -202,7 +199,7 @@ class Client:
             except AnswerError as refused:
                 raise NoUsableAnswerError(refused, usage, attempt) from refused
             try:
-                return Answer(_read(reply, read), usage, attempt)
+                return Answer(_read(reply, read), usage, attempt, self._cut(reply, messages))
             except UnusableAnswer as unusable:
                 reason = str(unusable)
                 if unusable.usable is not None:
@@ -216,6 +213,16 @@ class Client:
         message = f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}"
         error = AnswerError(message, hint=Remedy.ASK_AFRESH)
         raise NoUsableAnswerError(error, usage, REPEATS + 1)
+
+    def _cut(self, reply: Reply, messages: list[Message]) -> str:
+        """Return how much of a prompt its server read, and say so, if that was not all of it."""
+        sent = conversation_tokens(self.model, messages)
+        if sent < _LEAST_WINDOW or reply.prompt_tokens >= _WHOLE * sent:
+            return ""
+        flaw = f"the server read {reply.prompt_tokens:,} of some {sent:,} tokens of the prompt"
+        remedy = "state its window (`--window N`), or raise it there (Ollama: num_ctx)"
+        self._say(f"{flaw}: {remedy}", once="cut")
+        return flaw
 
     def _answer_tokens(self, contract: Contract | None) -> int:
         """Return the most tokens of an answer: what the contract needs, more for thoughts."""
@@ -280,11 +287,11 @@ class Client:
                 charge.cost = worst or 0.0
             return answered
 
-    def _say(self, line: str) -> None:
+    def _say(self, line: str, once: str = "") -> None:
         """Tell a person; once, since many calls fail together."""
         with self._lock:
-            first = line not in self._said
-            self._said.add(line)
+            first = (once or line) not in self._said
+            self._said.add(once or line)
         if first:
             self._notify(line)
 
@@ -314,6 +321,8 @@ def _refuse_silence(model: str, reply: Reply) -> None:
     name = one_line(model, 80)
     if reply.finish == "refusal":
         raise AnswerError(f"{name} declined to answer: “{one_line(reply.text, 200)}”")
+    if reply.finish == "tool_calls" and not reply.text:
+        raise AnswerError(f"{name} calls tools in place of an answer")
     if reply.finish == "content_filter":
         raise AnswerError(f"a content filter of {name} held the answer back")
 
@@ -355,7 +364,7 @@ def open_client(
     asks: bool = True,
     batch: BatchCaller | None = None,
     budget: Budget | None = None,
-    stated: StatedNumbers | None = None,
+    stated: StatedNumbers = NOTHING_STATED,
 ) -> Client:
     """Return the client for a model at `address`, or at its provider. No call is made.
 
@@ -363,12 +372,12 @@ def open_client(
     one `budget` keep that limit together. What is `stated` of the model is not looked up.
 
     Raises:
-        UsageError: The address is not one, or what is stated does not fit together.
+        UsageError: The address is not one.
         BudgetError: A limit on cost is set, but the model's price is not known.
         ModelNotFoundError: No provider goes by this name.
     """
     check_address(address)
-    info = look_up(model, stated or StatedNumbers())
+    info = look_up(model, stated)
     if max_cost is not None and info.price is None:
         reason = f"the price of {one_line(model, 80)} is not known"
         hint = "state it (`--price IN/OUT`, or `price` in deltamem.toml), or set no limit"

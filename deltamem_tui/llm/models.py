@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any, Literal
 
-from deltamem_tui.config import StatedNumbers
-from deltamem_tui.errors import ModelNotFoundError, UsageError
+from deltamem_tui.config import NOTHING_STATED, StatedNumbers
+from deltamem_tui.errors import ModelNotFoundError
 from deltamem_tui.llm.cost import Price
 from deltamem_tui.text import one_line
 
@@ -34,7 +34,6 @@ _OWN_MACHINE = frozenset(
     {"ollama", "ollama_chat", "lemonade", "hosted_vllm", "vllm", "lm_studio", "llamafile"}
 )
 
-_NOTHING = StatedNumbers()
 _loading = threading.Lock()
 
 
@@ -105,29 +104,24 @@ class ModelInfo:
         return self.price.of(prompt_tokens, completion_tokens, cached) if self.price else None
 
 
-def look_up(model: str, stated: StatedNumbers = _NOTHING) -> ModelInfo:
+def look_up(model: str, stated: StatedNumbers = NOTHING_STATED) -> ModelInfo:
     """Look up `provider/model`, or a bare name that litellm knows; what is `stated` comes first.
 
     Raises:
         ModelNotFoundError: No provider goes by this name.
-        UsageError: An answer may take all of the window.
     """
     provider, library = _provider(model), litellm()
     entry = _entry(model, provider)
     window = _whole(entry.get("max_input_tokens")) or _whole(entry.get("max_tokens"))
     window = stated.window or window or UNKNOWN_WINDOW
     most = min(_LONGEST_ANSWER, _whole(entry.get("max_output_tokens")) or _LONGEST_ANSWER)
-    # A quarter of a small window is left for the answer, the rest for the episode.
-    answer_tokens = stated.answer_tokens or min(most, max(window // 4, 1))
-    if answer_tokens >= window:
-        reason = f"an answer of {answer_tokens:,} tokens fills the window of {window:,}"
-        raise UsageError(reason, hint="state a larger `window`, or fewer `answer_tokens`")
     supported = library.get_supported_openai_params(model, custom_llm_provider=provider) or ()
     return ModelInfo(
         name=model,
         provider=provider,
         window=window,
-        answer_tokens=answer_tokens,
+        # A quarter of a small window is left for the answer, the rest for the episode.
+        answer_tokens=stated.answer_tokens or min(most, max(window // 4, 1)),
         # Servers that know less refuse the schema, and are then asked for less.
         answer_format="schema" if "response_format" in supported else "text",
         marks_cache="claude" in model and library.utils.supports_prompt_caching(model),

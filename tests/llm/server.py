@@ -7,6 +7,7 @@ again when they run out. Every request is kept, so that a test can say what was 
 from __future__ import annotations
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -17,13 +18,18 @@ from typing import Any, Literal
 Body = dict[str, Any]
 
 
+def counted(text: str) -> int:
+    """How many words and marks a text has: about as many as a model's tokens."""
+    return len(re.findall(r"\w+|[^\w\s]", text))
+
+
 @dataclass(frozen=True)
 class Reply:
     """What the server does with one request.
 
     `manner` is `whole`; `hang`, which says nothing at all; `drop`, which closes the connection in
     the middle; or `drip`, which sends white space for ever. `raw` is sent in place of an OpenAI
-    object, and `tool_arguments` come as a tool call in place of a text. `counts` are the tokens of
+    object, and `tool_arguments` come as tool calls in place of a text. `counts` are the tokens of
     prompt and answer that it states; counted if not given. Nothing is sent before `after`.
     """
 
@@ -35,7 +41,7 @@ class Reply:
     error: tuple[str, str | None] = ("the server says no", None)
     manner: Literal["whole", "hang", "drop", "drip"] = "whole"
     refusal: str | None = None
-    tool_arguments: str | None = None
+    tool_arguments: tuple[str, ...] = ()
     raw: bytes | None = None
     delay: float = 0.0
     after: threading.Event | None = None
@@ -57,22 +63,22 @@ class Request:
 
     @property
     def words(self) -> int:
-        """How many words all messages have."""
-        return sum(len(str(each["content"]).split()) for each in self.body["messages"])
+        """How many words and marks all messages have."""
+        return sum(counted(str(each["content"])) for each in self.body["messages"])
 
 
 @dataclass
 class ModelServer:
     """The running server, its script and its record.
 
-    `tokens` counts the tokens of a text, by white space unless a test says better; `template` is
-    what a chat template adds to each message.
+    `tokens` counts the tokens of a text, by words and marks unless a test says better; `template`
+    is what a chat template adds to each message.
     """
 
     base: str = ""
     replies: Callable[[Request], Reply] = lambda _request: Reply()
     requests: list[Request] = field(default_factory=list)
-    tokens: Callable[[str], int] = lambda text: len(text.split())
+    tokens: Callable[[str], int] = counted
     template: int = 0
     in_flight: int = 0
     most_in_flight: int = 0
@@ -184,9 +190,10 @@ def payload(reply: Reply, body: Body, script: ModelServer) -> bytes:
         message, code = reply.error
         return json.dumps({"error": {"message": message, "type": "error", "code": code}}).encode()
     message_out: Body = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
-    if reply.tool_arguments is not None:
-        function = {"name": "answer", "arguments": reply.tool_arguments}
-        message_out["tool_calls"] = [{"id": "1", "type": "function", "function": function}]
+    if reply.tool_arguments:
+        functions = [{"name": "answer", "arguments": each} for each in reply.tool_arguments]
+        calls = [{"id": "1", "type": "function", "function": each} for each in functions]
+        message_out |= {"content": None, "tool_calls": calls}
     answer: Body = {
         "id": "answer",
         "object": "chat.completion",

@@ -168,8 +168,6 @@ def test_every_payment_is_told_before_the_answer_is_kept(
     assert sum((usage for usage, _ in told), Usage()) == answer.usage
     asking.ask("What colour?", CONTRACT.read, CONTRACT, on_answer)  # out of the cache
     assert [usage for usage, _ in told[2:]] == [Usage(cached=1)] * 2
-    assert asking.remembers
-    assert not client(server).remembers
 
 
 def test_a_list_that_is_cut_off_is_not_taken_for_the_whole(server: ModelServer) -> None:
@@ -184,7 +182,7 @@ def test_a_list_that_is_cut_off_is_not_taken_for_the_whole(server: ModelServer) 
 def test_an_answer_in_a_tool_call_and_thoughts_without_a_beginning_are_read(
     server: ModelServer,
 ) -> None:
-    server.script(Reply(tool_arguments=GOOD))
+    server.script(Reply(tool_arguments=(GOOD,), finish="tool_calls"))
     assert complete(client(server)).value == BLUE
     server.answer('So {"colour": "red"} or not?</think>' + GOOD)
     assert complete(client(server)).value == BLUE
@@ -195,6 +193,7 @@ def test_an_answer_in_a_tool_call_and_thoughts_without_a_beginning_are_read(
     [
         (Reply(None, finish="content_filter"), "content filter"),
         (Reply(None, refusal="I will not."), "declined to answer: “I will not.”"),
+        (Reply(tool_arguments=("{}", GOOD), finish="tool_calls"), "calls tools in place of an"),
     ],
 )
 def test_a_model_that_will_not_answer_is_paid_once(
@@ -245,7 +244,7 @@ def test_calls_in_flight_do_not_end_what_the_limit_allows(
     server: ModelServer, threads: int
 ) -> None:
     """Each may cost 30 and costs 5: side by side as many are made as one after another."""
-    server.script(Reply(GOOD, delay=0.02))
+    server.script(Reply(GOOD, delay=0.02, counts=(9, 5)))
     asking = client(server, price=Price(0.0, 1.0), answer_tokens=30, budget=Budget(100.0))
 
     def ask(number: int) -> bool:
@@ -261,15 +260,37 @@ def test_calls_in_flight_do_not_end_what_the_limit_allows(
     assert asking.usage.cost == 75.0
 
 
-def test_a_slow_server_of_ones_own_is_waited_for() -> None:
-    """Asking it again would let it work twice."""
-    own, hosted = (
-        open_client("openai/gpt-4o-mini", notify=print, address=address)
-        for address in ("http://localhost:1/v1", None)
-    )
-    assert own._server.timeout == 600 > hosted._server.timeout
-    short = open_client("openai/m", notify=print, address="http://localhost:1/v1", timeout=3)
-    assert short._server.timeout == 3
+def test_a_slow_server_of_ones_own_is_waited_for_and_asked_once(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asking it again would let it work twice; a provider is asked again."""
+    monkeypatch.setattr("deltamem_tui.llm.client.TIMEOUT", 0.2)
+    monkeypatch.setattr("deltamem_tui.llm.client._FIRST_WAIT", 0.0)
+    server.script(Reply(GOOD, delay=0.6))
+    own = open_client("openai/own", notify=print, address=server.base, cached=False)
+    assert complete(own).value == BLUE
+    assert len(server.requests) == 1
+    server.script(Reply(GOOD, delay=0.6), Reply(GOOD))
+    monkeypatch.setenv("OPENAI_API_BASE", server.base)
+    assert complete(open_client("openai/m", notify=print, cached=False)).value == BLUE
+    assert len(server.requests) == 2
+
+
+def test_a_prompt_that_its_server_cuts_is_marked_and_said_once(
+    server: ModelServer, tmp_path: Path
+) -> None:
+    """As Ollama does beyond its `num_ctx`, without a word."""
+    said: list[str] = []
+    server.script(Reply(GOOD, counts=(2_048, 9)))
+    for _ in range(2):  # also where the answer was kept
+        asking = client(server, cache=ResponseCache(tmp_path), notify=said.append)
+        for number in range(2):
+            answer = complete(asking, f"{number} " + "word " * 6_000)
+            assert answer.flaw.startswith("the server read 2,048 of some 6,0")
+    assert len(server.requests) == len(said) == 2
+    assert "state its window (`--window N`)" in said[0]
+    server.script(Reply(GOOD, counts=(5_000, 9)))  # by another vocabulary
+    assert complete(client(server), "word " * 6_000).flaw == ""
 
 
 def test_a_client_for_a_named_model() -> None:
@@ -286,8 +307,6 @@ def test_a_client_for_a_named_model() -> None:
         1_000,
         Price(1e-6, 2e-6),
     )
-    with pytest.raises(UsageError, match="an answer of 1,000 tokens fills the window of 900"):
-        open_client("openai/m", notify=told.append, stated=StatedNumbers(900, 1_000))
     with pytest.raises(UsageError, match="begins with http"):
         open_client("openai/of-my-own", notify=told.append, address="me:word@host/v1")
 

@@ -76,9 +76,8 @@ class _Counter:
                 self.usage += found.usage
                 return found
         prompt = request.prompt if request else None
-        is_repeated = prompt in self._asked and self._extractor.client.remembers
+        self.usage += Usage(cached=1) if prompt in self._asked else took
         self._asked.add(prompt)
-        self.usage += Usage(cached=1) if is_repeated else took
         return self._rules.write(*question) if self._rules else Extraction(None, "not asked")
 
 

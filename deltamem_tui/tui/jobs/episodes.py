@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.config import NOTHING_STATED, Configuration, StatedNumbers
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.forms import FormAnswer, about
@@ -19,7 +20,6 @@ from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, Work
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
-    from deltamem_tui.config import Configuration, StatedNumbers
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.writers.model import ModelExtractor
@@ -115,7 +115,7 @@ class ModelChoice:
     concurrency: int = 1
     address: str = ""
     folders: Sequence[Path] = ()  # where its prompts are looked up
-    stated: StatedNumbers | None = None
+    stated: StatedNumbers = NOTHING_STATED
 
     @classmethod
     def of(cls, settings: Configuration, answer: FormAnswer) -> ModelChoice:

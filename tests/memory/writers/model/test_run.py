@@ -31,7 +31,7 @@ from deltamem_tui.memory.plan import LearnResult
 from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.statistics import history
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
-from tests.llm.server import ModelServer, Reply, Request, serving
+from tests.llm.server import ModelServer, Reply, Request, counted, serving
 from tests.llm.support import KEY, MODEL, client
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated
@@ -229,7 +229,7 @@ def taken(requests: list[Request]) -> Usage:
     usage = Usage()
     for request in requests:
         said = sensible.reply(request).text or ""
-        tokens = request.words, len(said.split())
+        tokens = request.words, counted(said)
         usage += Usage(1, 0, *tokens, PRICE.of(*tokens))
     return usage
 
