@@ -13,7 +13,7 @@ from deltamem_tui.cli.models import (
     checked_prompts,
     chosen_model,
     extractor_for,
-    model_client,
+    model_clients,
     stated_numbers,
 )
 from deltamem_tui.cli.options import ModelOptions, option
@@ -86,9 +86,12 @@ def _batch_of(
             hint = "`--batch FILE` says where what is asked next goes"
             raise UsageError("`--answers` goes with `--batch` only", hint=hint)
         return None
-    if not alone or model.dry_run or model.max_cost is not None or model.no_cache:
-        what = "--dry-run, --max-cost, --no-cache, --concurrency, --extractor: not with `--batch`"
-        raise UsageError(what, hint="nothing is asked in a batch's round")
+    asks = model.fallback or model.max_cost is not None or model.no_cache
+    if not alone or model.dry_run or asks:
+        options = "--dry-run, --max-cost, --no-cache, --fallback, --concurrency, --extractor"
+        raise UsageError(
+            f"{options}: not with `--batch`", hint="nothing is asked in a batch's round"
+        )
     from deltamem_tui.llm.cache import BatchCaller, ResponseCache
     from deltamem_tui.llm.models import look_up
     from deltamem_tui.memory.runs.questions import take_answers
@@ -244,8 +247,8 @@ def judge(
     folders = checked_prompts(invocation, model.prompts)
     opened = invocation.open(bank, write=not dry_run)
     rounds = _batch_of(invocation, opened, batch, answers, model, alone=concurrency == 1)
-    client = model_client(invocation, model, rounds.batch if rounds else None)
-    judge = Judge(client, opened.manifest.domain, folders)
+    client, fallback = model_clients(invocation, model, rounds.batch if rounds else None)
+    judge = Judge(client, opened.manifest.domain, folders, fallback=fallback)
     ids = judging.without_outcome(opened, limit)
     if dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:
@@ -320,7 +323,7 @@ def consolidate(
             errors.append(InterruptionError("interrupted", hint="what was done before stays"))
     if stop and not errors:
         errors.append(InterruptionError("interrupted", hint="what was done before stays"))
-    usage = chosen.client.usage if isinstance(chosen, ModelExtractor) else Usage()
+    usage = chosen.usage if isinstance(chosen, ModelExtractor) else Usage()
     return _fusions(rows, done, errors, usage)
 
 

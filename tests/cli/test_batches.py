@@ -184,6 +184,7 @@ def test_a_judge_is_asked_in_a_batch_too(house: Program) -> None:
     [
         ["--answers", "results.jsonl"],
         ["--batch", "b", "--max-cost", "1"],
+        ["--batch", "b", "--fallback", "openai/strong"],
         ["--batch", "b", "--dry-run"],
         ["--batch", "b", "--no-cache"],
         ["--batch", "b", "--extractor", "rules"],

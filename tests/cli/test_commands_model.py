@@ -94,6 +94,26 @@ def test_a_known_price_is_summed_up_and_a_limit_kept(house: Program, server: Mod
     assert house.json("info", "kitchen").data["waiting"] == 6
 
 
+def test_a_stronger_model_is_asked_where_the_first_gives_nothing(
+    house: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At its provider, whatever the address of the first; both keep one limit."""
+    monkeypatch.setenv("OPENAI_API_BASE", server.base)
+
+    def replies(request: Request) -> Reply:
+        weak = request.body["model"] != PRICED.partition("/")[2]
+        return Reply("What?") if weak else sensible.reply(request)
+
+    server.replies = replies
+    call = by_model(server, "--fallback", PRICED, "--limit", "1")
+    assert "the price of" in house(*call, "--max-cost", "1").error
+    answer = house.json(*call, "--price", "0/0", "--max-cost", "1")
+    assert answer.data["learned"] == 1
+    assert answer.data["usage"]["calls"] == len(server.requests) == 2 * 3
+    nodes = [node for tree in Bank.open(house.bank).trees.values() for node in tree]
+    assert {node.origin.model for node in nodes} == {PRICED}
+
+
 def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer) -> None:
     before = state_of(house.bank)
     answer = house(*by_model(server, "--dry-run"))
@@ -130,7 +150,11 @@ def unsaid(house: Program) -> str:
         (("--model", MODEL, "--api-base", "localhost"), 2, "begins with http"),
         (("--model", MODEL, "--max-cost", "1"), 1, "state it (`--price IN/OUT`"),
         (("--model", MODEL, "--price", "cheap"), 2, "expected a price as IN/OUT, got 'cheap'"),
-        (("--model", MODEL, "--window", "9", "--answer-tokens", "9"), 2, "fills the window"),
+        (
+            ("--model", MODEL, "--window", "9", "--answer-tokens", "9"),
+            2,
+            "answers of 9 tokens fill a window of 9",
+        ),
         (("--model", MODEL, "--prompts", "nowhere"), 2, "no folder of prompts"),
         (("--model", MODEL, "--admit", "judge"), 2, "unknown admission policy 'judge'"),
     ],

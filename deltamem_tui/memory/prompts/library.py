@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
 from functools import lru_cache
 from itertools import product
@@ -23,7 +23,7 @@ from msgspec import Meta, structs
 
 from deltamem_tui import paths
 from deltamem_tui.errors import ConfigurationError, Remedy, StorageError, UsageError
-from deltamem_tui.llm.answers import ITEMS, Contract, Field
+from deltamem_tui.llm.answers import Contract, Field
 from deltamem_tui.memory.prompts.use import MAY_SKIP, SYSTEM, PromptUse
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.model import GENERIC, domain_key
@@ -289,7 +289,9 @@ def flaws(
         _require_known_name(path, uses)
         prompt = _load(path, path.parent.name, folders, uses[path.stem])
         found = _unknown(path, prompt.template, set(prompt.inputs))
-        return found or [file_error(path, each) for each in _unasked(prompt)]
+        if not found:
+            trials(prompt)
+        return found
     except ConfigurationError as error:  # nothing further can be checked then
         return [error]
 
@@ -306,18 +308,6 @@ def _unknown(path: Path, template: str, inputs: set[str]) -> list[ConfigurationE
     return [
         file_error(path, f"uses {name}; its inputs are {known}") for name in sorted(used - inputs)
     ]
-
-
-def _unasked(prompt: Prompt) -> Iterator[str]:
-    """Yield what the answer must have and the prompt does not ask for."""
-    fields = (*prompt.output, *([ITEMS] if prompt.items else []))
-    for field in fields:
-        if any(field not in text for text in trials(prompt)):
-            yield f"does not ask for {field!r} of its output"
-    # A consolidation asks for its markers only where it fuses failures.
-    for marker in prompt.markers:
-        if marker not in prompt.template:
-            yield f"does not ask for its marker {marker!r}"
 
 
 def require_known_names(folder: Path, uses: Mapping[str, PromptUse]) -> None:

@@ -150,12 +150,12 @@ def judge_episodes(
     except DeltaMemError as error:
         report.errors.append(error)
     try:
-        asking.close(judge.client.cancel, waiting=not report.interrupted)
+        asking.close(judge.cancel, waiting=not report.interrupted)
     except DeltaMemError as error:  # of what was paid, `usage.jsonl` lacks the last
         report.errors.append(error)
     except KeyboardInterrupt:
         report.interrupted = True
-    report.usage, report.in_flight = judge.client.usage, asking.in_flight
+    report.usage, report.in_flight = judge.usage, asking.in_flight
     report.without_outcome = len(without_outcome(bank))
     return report
 

@@ -71,7 +71,7 @@ class LearningRun:
 
     def __exit__(self, *_: object) -> None:
         """Ask nothing more; see `Asking.close`."""
-        self.asking.close(self._model.client.cancel if self._model else lambda: None)
+        self.asking.close(self._model.cancel if self._model else lambda: None)
 
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | DeltaMemError]:
         """Learn from episodes whose outcomes are known, in their order; they are read a bit ahead.

@@ -181,7 +181,7 @@ def judge_by_model(
         judge,
         unjudged,
         concurrency=choice.concurrency,
-        advance=lambda: progress.advance(1, len(unjudged), cost_text(judge.client.usage)),
+        advance=lambda: progress.advance(1, len(unjudged), cost_text(judge.usage)),
         stopped=lambda: progress.stopped,
     )
     if found.errors and not found.judged:

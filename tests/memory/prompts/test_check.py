@@ -89,13 +89,6 @@ def test_a_flaw_is_told(tmp_path: Path, kind: str) -> None:
     assert words in found[0]
 
 
-def test_an_answer_that_is_not_asked_for_is_a_flaw(tmp_path: Path) -> None:
-    text = (PROMPTS / "generic/env_root.md").read_text()
-    forgot = text.replace('{% include "_knowledge_answer.md" %}', "JSON")
-    found, *_ = flaws_of(tmp_path, forgot, "generic/env_root.md")
-    assert "does not ask for 'activation_condition'" in found
-
-
 def test_a_name_that_nothing_asks_for_is_a_flaw(tmp_path: Path) -> None:
     (found,) = flaws_of(tmp_path, JUDGE, "generic/jugde.md")
     assert "nothing asks for a prompt 'jugde'; did you mean judge?" in found

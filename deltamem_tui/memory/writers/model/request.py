@@ -34,9 +34,10 @@ from deltamem_tui.trajectory.model import Trajectory, scene_of
 _LEAST_QUOTE = 4  # words, unless it is a whole line
 _LEAST_BODY = 3  # words
 _STOP_LENGTH = 3
+# Of the form that some prompt shows; this one's own words are known.
+_FORM = re.compile(r"\bat most \d+ words\b")
 _WORD = re.compile(r"\w+")
 _RECORD = re.compile(r'<record of="\w+" sign="(\w+)">.*?</record sign="\1">', re.DOTALL)
-_STEP_LIMITS = ("max_steps", "step_limit")
 _MARK = "record"
 _PLAIN = re.compile(rf"<(?=\s*/?\s*{_MARK})", re.IGNORECASE)
 # 64 bits: too many to find a text that holds its own sign by trying.
@@ -87,6 +88,8 @@ class Request:
         flaws = []
         for payload in payloads:
             self._require_substance(payload)
+            if any(map(_FORM.search, payload.values())):
+                flaws.append("a text is the description of a field: write what this log shows")
             text = payload.get(self.body, "")
             if any(mark not in text for mark in self.markers):
                 marks = " and ".join(self.markers)
@@ -282,12 +285,10 @@ def fitted(
 def _outcome_text(trajectory: Trajectory) -> str:
     """Describe how an episode ended, in sentences."""
     outcome = trajectory.outcome
-    limits = [trajectory.metadata[name] for name in _STEP_LIMITS if name in trajectory.metadata]
-    most = f" of at most {limits[0]}" if limits else ""
     parts = [
         _VERDICTS[outcome.success],
         "" if outcome.reward is None else f"Reward: {outcome.reward:g} of 1.",
-        f"Steps: {len(trajectory.steps)}{most}.",
+        f"Steps: {len(trajectory.steps)}.",
         f"Reason given: {outcome.reason}" if outcome.reason else "",
     ]
     return " ".join(filter(None, parts))

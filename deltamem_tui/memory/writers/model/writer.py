@@ -44,7 +44,8 @@ class ModelExtractor:
     """Distils episodes by asking a model. Any number of threads may share one.
 
     The bank's `domain` is for episodes that name none. `on_payment` is called with each answer
-    when it comes, in whatever thread.
+    when it comes, in whatever thread. The `fallback` is asked where no answer of the first model
+    can be used.
     """
 
     client: Client
@@ -52,11 +53,22 @@ class ModelExtractor:
     folders: Sequence[Path] | None = None
     method: str = DEFAULT
     on_payment: OnPayment = no_payment
+    fallback: Client | None = None
 
     @property
     def name(self) -> Literal["model"]:
         """Recorded in each node's origin."""
         return "model"
+
+    @property
+    def usage(self) -> Usage:
+        """The usage of everything that was asked."""
+        return self.client.usage + (self.fallback.usage if self.fallback else Usage())
+
+    def cancel(self) -> None:
+        """Give up the questions that are under way; see `Client.cancel`."""
+        for client in filter(None, (self.client, self.fallback)):
+            client.cancel()
 
     def paying(self, on_payment: OnPayment) -> Self:
         """Return the same extractor, which reports what its answers take to this one too."""
@@ -98,6 +110,11 @@ class ModelExtractor:
             try:
                 request = self._maker(share).request(purpose, episode, notes, inputs)
                 return self._ask(purpose, source, request)
+            except FailedCallError:
+                if self.fallback is None:
+                    raise
+                other = replace(self, client=self.fallback, fallback=None)
+                return other.write(purpose, episode, notes, inputs)
             except PromptTooLongError as error:
                 failed = ExtractionError(error.message, source=source or None, hint=error.hint)
         raise failed
