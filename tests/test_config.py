@@ -95,10 +95,12 @@ def test_the_numbers_of_a_model_are_of_that_model_alone() -> None:
     stated = configuration.stated()
     assert (stated.window, stated.answer_tokens, stated.price) == (16_000, 900, (0.25e-6, 2e-6))
     assert config.load({"DELTAMEM_WINDOW": "8000"}).stated().window == 8000
-    assert configuration.with_flags(model="openai/own", window=9).stated().window == 9
+    assert configuration.with_flags(model="openai/own", window=901).stated().window == 901
     for other in (configuration.with_flags(model="x"), config.load({"DELTAMEM_MODEL": "x"})):
         assert other.stated() == config.StatedNumbers()
     assert configuration.with_flags(model="x", price="0/0").stated().price == (0, 0)
+    with pytest.raises(ConfigurationError, match="answers of 900 tokens fill a window of 900"):
+        config.load({"DELTAMEM_WINDOW": "900"}).stated()
     with pytest.raises(ConfigurationError, match="--price: expected a price as IN/OUT, got '2'"):
         configuration.with_flags(price="2").stated()
 
