@@ -36,7 +36,7 @@ from deltamem_tui.embedding.scan import Rows, Scan
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters
-from deltamem_tui.memory.engine import calibrate, learn, recall
+from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.trajectory.model import Trajectory
@@ -80,7 +80,7 @@ class Fold:
 
     Attributes:
         answers: One per held-out task.
-        threshold: τ_base, as calibrated.
+        threshold: τ_base.
         episodes: How many it learnt from.
         nodes: How many the task tree holds.
         roots: How many of those are roots.
@@ -148,20 +148,17 @@ def fold_numbers(episodes: Sequence[Trajectory]) -> dict[tuple[str, str], int]:
     return folds
 
 
-def calibrated_bank(
+def grown_bank(
     folder: Path, simulator: str, episodes: Sequence[Trajectory], embedder: Embedder
 ) -> Bank:
-    """Return a bank learnt with the threshold that a first bank of the same episodes proposes.
+    """Return a bank learnt with the usual threshold of an embedder.
 
     Only the task tree is grown: the trees know nothing of each other, and it is the one that
     is asked for a kind of task.
     """
-    parameters = replaced(Parameters.preset(simulator), "env.enabled", False)
-    first = _learnt(folder / "first", simulator, parameters, episodes, embedder)
-    for proposal in calibrate(first, embedder=embedder):
-        if proposal.proposed is not None:
-            parameters = replaced(parameters, f"{proposal.tree}.tau_base", proposal.proposed)
-    return _learnt(folder / "second", simulator, parameters, episodes, embedder)
+    preset = Parameters.preset(simulator, embedder.card.model)
+    parameters = replaced(preset, "env.enabled", False)
+    return _learnt(folder, simulator, parameters, episodes, embedder)
 
 
 def _learnt(
@@ -188,7 +185,7 @@ def _folds(simulator: str, episodes: Sequence[Trajectory], embedder: Embedder) -
         }
         training = [each for each in episodes if variation_of(each) not in held_out]
         with tempfile.TemporaryDirectory(prefix="deltamem-quality-") as folder:
-            bank = calibrated_bank(Path(folder), simulator, training, embedder)
+            bank = grown_bank(Path(folder), simulator, training, embedder)
             folds.append(_asked(bank, training, list(held_out.values()), embedder))
     return folds
 
@@ -199,7 +196,7 @@ def _unseen(embedder: Embedder) -> dict[str, Any]:
     known = {episode.task for episode in training}
     questions = [game for game in _games() if game.task not in known]
     with tempfile.TemporaryDirectory(prefix="deltamem-quality-") as folder:
-        bank = calibrated_bank(Path(folder), "alfworld", training, embedder)
+        bank = grown_bank(Path(folder), "alfworld", training, embedder)
         return _summary([_asked(bank, training, questions, embedder)])
 
 

@@ -63,11 +63,9 @@ def build_shard(log: str, folder: str, embedder: str, domain: str, tau: float | 
         tau: The threshold of both trees; the domain's preset if None.
     """
     try:
-        numbers = Parameters.preset(domain)
+        numbers = Parameters.preset(domain, embedder)
         for tree in ("task", "env") if tau is not None else ():
             numbers = assigned(numbers, f"{tree}.tau_base={tau}")
-        for tree in ("task", "env"):  # one threshold for all shards
-            numbers = assigned(numbers, f"{tree}.tau_fixed=true")
         bank = create_bank(
             folder,
             embedder=embedder,

@@ -26,7 +26,6 @@ from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.transfer import copy_into
 from deltamem_tui.embedding.protocol import TOLERANCE
-from deltamem_tui.memory import engine
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.engine import learn
@@ -65,7 +64,6 @@ def build(name: str, folder: Path) -> Bank:
             provenance={"episodes": "the project's sample", "extractor": "rules"},
         )
         take_in(bank, read_logs([DOCS / "sample" / f"{name}.jsonl.gz"]))
-        engine.apply_proposals(bank, engine.calibrate(bank))
         for trajectory in waiting(bank):
             learn(bank, trajectory)
         shipped = _with_few_episodes(bank, folder / name)

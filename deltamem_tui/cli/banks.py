@@ -105,17 +105,10 @@ def init(
 
 def _preset_notes(made: Bank) -> list[str]:
     """Return where the method's usual numbers may not be the right ones for a bank."""
-    from deltamem_tui.memory.domain import GENERAL, domain_for
     from deltamem_tui.memory.method import method_of
 
-    numbers, manifest = method_of(made).settings, made.manifest
-    notes, model, presets = list[str](), manifest.embedder["model"], numbers.presets()
-    is_work = domain_for(manifest.domain) is GENERAL  # where no threshold applies
-    if not is_work and numbers.published_for not in ("", model):
-        notes.append(
-            f"these thresholds were tuned for {numbers.published_for}; the first episodes "
-            f"recalibrate them for {model}"
-        )
+    manifest, presets = made.manifest, method_of(made).settings.presets()
+    notes = list[str]()
     if presets and manifest.domain not in presets:
         notes.append(
             f"{manifest.domain} has no preset, so the generic one is used; there are presets "

@@ -106,7 +106,6 @@ COMMANDS = (
     _Entry("bank verify", "banks", "work --vectors"),
     _Entry("bank compact", "banks", "work"),
     _Entry("bank parameters", "tuning", "work task.tau_base=0.8"),
-    _Entry("bank calibrate", "tuning", "work"),
     _Entry("bank consolidate", "learning", "work --extractor rules"),
     _Entry("bank reembed", "tuning", "work --embedder minilm"),
     _Entry("bank forget", "tuning", "work --preset iot"),

@@ -1,8 +1,7 @@
-"""Commands that tune a bank: thresholds, parameters, vectors, forgetting, and what helped."""
+"""Commands that tune a bank: parameters, vectors, forgetting, and what helped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict
 from functools import reduce
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -18,55 +17,8 @@ from deltamem_tui.text import counted, one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.forgetting import Deletion
-    from deltamem_tui.memory.plan import Proposal
 
 _SHOWN = 50
-
-
-def calibrate(
-    invocation: Invocation,
-    bank: options.Bank,
-    apply: Annotated[bool, flag("--apply", "Make the proposed thresholds the bank's own.")] = False,
-) -> Result:
-    """Propose a threshold per tree from the scores of the bank's own episodes.
-
-    A new bank is calibrated by itself before it first learns from enough episodes, unless its
-    thresholds were set by then, or its embedder is the one that the preset was published for.
-    """
-    from deltamem_tui.memory import engine
-
-    opened = invocation.open(bank, write=apply)
-    with invocation.output.progress("scoring"):
-        proposals = engine.calibrate(opened)
-    any_proposed = any(each.proposed is not None for each in proposals)
-    if apply and any_proposed:
-        engine.apply_proposals(opened, proposals)
-    notes = [
-        f"nothing proposed for the {each.tree} tree: {each.reason}"
-        for each in proposals
-        if each.reason
-    ]
-    if not any_proposed:
-        notes.append(f"`deltamem import {bank} LOG` brings more episodes")
-    elif not apply:
-        notes.append(f"`deltamem bank calibrate {bank} --apply` makes these the bank's own")
-    data = {
-        "applied": apply and any_proposed,
-        "trees": {each.tree: asdict(each) for each in proposals},
-    }
-    return Result("calibrate", data, view=lambda page: _thresholds(page, proposals), notes=notes)
-
-
-def _thresholds(page: Page, proposals: Sequence[Proposal]) -> None:
-    """Show the thresholds of the trees whose scores say something."""
-    columns = ("tree", "threshold", "proposed", "questions", "match now", "match then")
-    rows = [
-        (e.tree, e.current, e.proposed, e.questions, e.matching_now, e.matching_then)
-        for e in proposals
-        if e.questions
-    ]
-    if rows:
-        page.table(columns, rows)
 
 
 def parameters(
@@ -80,8 +32,7 @@ def parameters(
 
     DeltaMem has, per tree: tau_base, the score from which a node is a match; failure_penalty,
     taken off the similarity of failures; d_max, the deepest level; k_cons, after how many hits a
-    chain is fused into a new root (`none`: never); enabled; tau_fixed, whether the threshold is
-    kept: setting the threshold fixes it, else the first episodes replace it. The task tree has
+    chain is fused into a new root (`none`: never); enabled. The task tree has
     recall: `kind` counts what near tasks know (in a game: by the kind of goal), `paper` takes
     the best node from the threshold up. Every bank has budget, the most tokens of a context (in
     a game without the procedure), admission, forgetting with its numbers, and utility
@@ -127,20 +78,29 @@ def reembed(
 ) -> Result:
     """Give a bank the vectors of another embedder. No episode is learnt again.
 
+    Thresholds that were the usual ones become those of the new embedder.
     While it runs, the bank can be read and can learn; an interrupted run changes nothing.
     """
     from deltamem_tui.embedding.load import load
-    from deltamem_tui.memory import engine
+    from deltamem_tui.memory.method import settings_for
+    from deltamem_tui.memory.settings import stored_record
     from deltamem_tui.memory.vectors import reembed
 
     opened = invocation.open(bank, write=not dry_run)
     opened.require_folder()
     loaded = load(invocation.settings(embedder=embedder).embedder)
+    model = loaded.card.model
+    _, chosen = settings_for(opened, model)
     plan = found = reembed.planned(opened, loaded)
     if plan.needed and not dry_run:
         with invocation.output.progress("embedding", plan.texts) as advance:
             try:
-                found = reembed.reembed(opened, loaded, advance=advance)
+                found = reembed.reembed(
+                    opened,
+                    loaded,
+                    settings=lambda bank: stored_record(settings_for(bank, model)[0]),
+                    advance=advance,
+                )
             except KeyboardInterrupt as error:
                 hint = "the bank is as it was"
                 raise InterruptionError("interrupted", source=bank, hint=hint) from error
@@ -151,7 +111,7 @@ def reembed(
         "after": asdict(found.after),
         "rows": dict(found.rows),
         "texts": found.texts,
-        "thresholds": None,
+        "kept": {each.path: each.value for each in chosen},
     }
     facts: dict[str, Cell] = {"before": found.before.model, "after": found.after.model}
     facts |= {"dimensions": found.after.dimensions, "texts": found.texts}
@@ -161,23 +121,12 @@ def reembed(
     if not found.done:
         notes = [f"would embed {counted(found.texts, 'text')} with {found.after.model}"]
         return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
-    proposals = engine.calibrate(opened, embedder=loaded)
-    data["thresholds"] = {
-        "meaning": f"chosen for {found.before.model}; {found.after.model} scores differently",
-        "applied": False,
-        "trees": {each.tree: asdict(each) for each in proposals},
-    }
-
-    def view(page: Page) -> None:
-        page.facts(facts)
-        _thresholds(page, proposals)
-
-    meaning = "the thresholds were chosen for the embedder before, and mean something else now"
-    advice = f"too few episodes to propose others: `deltamem bank parameters {bank}` sets them"
-    if any(each.proposed is not None for each in proposals):
-        advice = f"`deltamem bank calibrate {bank} --apply` takes the proposed ones"
-    notes = [f"{bank} has the vectors of {found.after.model}", f"{meaning}; {advice}"]
-    return Result("reembed", data, view=view, notes=notes)
+    notes = [f"{bank} has the vectors of {found.after.model}"]
+    if chosen:
+        kept = ", ".join(f"{each.path} {each.value:g}" for each in chosen)
+        notes.append(f"{kept}: chosen for {found.before.model}, and means something else now")
+        notes.append(f"`deltamem bank parameters {bank}` sets another")
+    return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
 
 
 Delete = Annotated[bool, flag("--apply", "Delete the listed nodes.")]

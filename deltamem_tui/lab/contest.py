@@ -197,7 +197,7 @@ class _Runner:
             embedder=self._embedder,
             domain=domain,
             method=who.method,
-            parameters=who.settings(domain),
+            parameters=who.settings(domain, self._embedder.card.model),
         )
 
     def _admitted(self, bank: Bank, episode: Trajectory) -> Trajectory | None:

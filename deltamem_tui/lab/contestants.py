@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
+from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     ExtractionError,
@@ -84,9 +85,9 @@ class Contestant(Struct, frozen=True, omit_defaults=True):
         found = [each.removeprefix(_ADMISSION) for each in self.parameters if _ADMISSION in each]
         return found[-1] if found else "strict"
 
-    def settings(self, domain: str) -> Settings:
+    def settings(self, domain: str, embedder: str = DEFAULT_EMBEDDER) -> Settings:
         """Return the parameters of a method's bank."""
-        settings: Settings = method_named(self.method).settings.preset(domain)
+        settings: Settings = method_named(self.method).settings.preset(domain, embedder)
         if any(each.startswith("forgetting=") for each in self.parameters):
             settings = assigned(settings, "forget_every=1")
         for each in self.parameters:

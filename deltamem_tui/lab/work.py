@@ -224,7 +224,7 @@ def compared(
 
     memories: dict[str, Recall] = {}
     for number, each in enumerate(contestants):
-        settings = each.settings(domain)
+        settings = each.settings(domain, embedder.card.model)
         place = folder / str(number)
         bank = create_bank(
             place, embedder=shared, domain=domain, method=each.method, parameters=settings

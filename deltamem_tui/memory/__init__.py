@@ -1,1 +1,1 @@
-"""The method: recall, extraction, learning, consolidation, calibration and the agent's context."""
+"""The method: recall, extraction, learning, consolidation and the agent's context."""

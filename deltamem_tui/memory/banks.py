@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -81,17 +81,17 @@ def create_bank(
         if not isinstance(text, str):
             raise wrong_argument(name, "text", text)
     kind = method_named(method)
-    unembedded = Manifest(
+    loaded = load(embedder) if isinstance(embedder, str) else embedder
+    manifest = Manifest(
         name=paths.check_bank_name(Path(path).name),
         description=description,
         domain=paths.check_domain(domain),
         method=kind.name,
         collections=kind.collections,
-        settings=_settings(kind, domain, parameters),
+        embedder=asdict(loaded.card),
+        settings=_settings(kind, domain, loaded.card.model, parameters),
         provenance=_facts({} if provenance is None else provenance),
     )
-    loaded = load(embedder) if isinstance(embedder, str) else embedder
-    manifest = replace(unembedded, embedder=asdict(loaded.card))
     if episodes_from is None:
         return Bank.create(path, manifest)
     with files.new_folder(Path(path)) as draft:
@@ -99,11 +99,11 @@ def create_bank(
     return Bank.open(path)
 
 
-def _settings(method: Method, domain: str, given: object) -> dict[str, Any]:
+def _settings(method: Method, domain: str, embedder: str, given: object) -> dict[str, Any]:
     """Return the settings as the manifest keeps them, if they can be a bank's."""
     kind = method.settings
     if given is None:
-        return stored_record(kind.preset(domain))
+        return stored_record(kind.preset(domain, embedder))
     if isinstance(given, kind):
         return stored_record(checked(given))
     groups = kind.groups()

@@ -37,7 +37,6 @@ from deltamem_tui.memory.episodes.stored_episodes import (
 from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.method import (
     RulesExtractor,
-    change_settings,
     method_of,
     rank_by_similarity,
     settings_of,
@@ -49,11 +48,9 @@ from deltamem_tui.memory.plan import (
     Due,
     LearnResult,
     MaintenanceResult,
-    Proposal,
     Revise,
 )
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.settings import Settings, replaced
 from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
@@ -181,15 +178,7 @@ def learn(
         writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
     trajectory = as_stored(bank, trajectory)
     embedder = embedder_of(bank, embedder)
-    if _is_early(bank.episodes.learnt()):
-        set_first_thresholds(bank, embedder)
     return learn_stored(bank, trajectory, writer, embedder)
-
-
-def _is_early(learnt: int) -> bool:
-    """Return whether first thresholds are due: after 0, 10, 20, 40, 80 … episodes."""
-    tens, rest = divmod(learnt, 10)
-    return not rest and not tens & (tens - 1)
 
 
 def writer_of(bank: Bank, given: object = None) -> Writer:
@@ -311,49 +300,6 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
             _apply(batch, plan.changes)
             batch.log("consolidate" if plan.changes else "refuse", plan.result.record())
         return dataclasses.replace(plan.result, done=bool(plan.changes))
-
-
-def calibrate(bank: Bank, *, embedder: Embedder | None = None) -> list[Proposal]:
-    """Propose thresholds from a bank's own episodes. Nothing is written.
-
-    Raises:
-        UsageError: The bank's method has no thresholds.
-    """
-    method = method_of(bank)
-    return method.calibrate(bank, writer_of(bank), embedder_of(bank, embedder))
-
-
-def apply_proposals(bank: Bank, proposals: Sequence[Proposal], why: str = "calibrate") -> Settings:
-    """Make proposed thresholds the bank's own, but for those that another one replaced meanwhile.
-
-    `why` goes into the journal.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-    """
-
-    def changed(numbers: Settings) -> Settings:
-        for each in proposals:
-            now = getattr(numbers.of(each.tree), each.number)
-            if each.proposed is not None and now == each.current:
-                numbers = replaced(numbers, f"{each.tree}.{each.number}", each.proposed)
-        return numbers
-
-    return change_settings(bank, why, changed)
-
-
-def set_first_thresholds(bank: Bank, embedder: Embedder) -> list[Proposal]:
-    """Give a bank thresholds of its own before it learns, if it was never given any.
-
-    Returns:
-        Those that it got: none where they were set, or episodes are too few to tell.
-    """
-    if bank.manifest.frozen:
-        return []
-    found = method_of(bank).first_thresholds(bank, writer_of(bank), embedder)
-    if found:
-        apply_proposals(bank, found, "the first episodes")
-    return found
 
 
 def _apply(batch: Batch, changes: Iterable[Change]) -> None:

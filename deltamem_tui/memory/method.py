@@ -22,7 +22,7 @@ from deltamem_tui.errors import BankCorruptError, ExtractionError, UsageError
 from deltamem_tui.memory import settings as numbers
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts.use import SHARED, PromptUse
-from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.settings import Setting, Settings
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.embedding.protocol import Embedder
-    from deltamem_tui.memory.plan import Due, LearnResult, MaintenanceResult, Plan, Proposal
+    from deltamem_tui.memory.plan import Due, LearnResult, MaintenanceResult, Plan
     from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 
     Vector = NDArray[np.float32]
@@ -105,11 +105,6 @@ def write_nothing(purpose: str, *_: object) -> Extraction:
     raise ExtractionError(f"the method does not write {purpose} by rules")
 
 
-def no_thresholds(*_: object) -> list[Proposal]:
-    """Refuse to calibrate."""
-    raise UsageError("the bank's method has no thresholds to calibrate")
-
-
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Method:
     """A memory method: its definition, and the functions that it works with.
@@ -135,9 +130,6 @@ class Method:
         due: The maintenance that is due.
         maintain: What one piece of maintenance changes, pure like `plan`; None if no longer due.
         deepest: The deepest level that a node may have; by default the collection's.
-        calibrate: A threshold per collection from the bank's own episodes.
-        first_thresholds: Thresholds for a bank that was given none yet. What was learnt does not
-            count: a run that was interrupted proposes the same again.
         digest: What any task of a project, or else of a bank, needs, in at most so many tokens:
             lines, none if the method does not know.
     """
@@ -162,8 +154,6 @@ class Method:
         None
     )
     deepest: Callable[[str, Settings], int] | None = None
-    calibrate: Callable[[Bank, Writer, Embedder], list[Proposal]] = no_thresholds
-    first_thresholds: Callable[[Bank, Writer, Embedder], list[Proposal]] = lambda *_: []
     digest: Callable[[Bank, int, str], list[str]] = lambda *_: []
 
     def max_depth(self, collection: str, settings: Settings) -> int:
@@ -307,14 +297,6 @@ def is_shown(bank: Bank, collection: str) -> bool:
     return display_of(bank, collection).asked or len(bank.tree(collection)) > 0
 
 
-def has_thresholds(bank: Bank) -> bool:
-    """Return whether a bank's method has thresholds to calibrate, as far as it is installed."""
-    try:
-        return method_of(bank).calibrate is not no_thresholds
-    except UsageError:
-        return False
-
-
 def settings_of(bank: Bank) -> Settings:
     """Return the numbers of a bank's method.
 
@@ -331,6 +313,23 @@ def settings_record(bank: Bank) -> Mapping[str, Any]:
         return numbers.to_record(settings_of(bank))
     except (BankCorruptError, UsageError):
         return bank.manifest.settings
+
+
+def settings_for(bank: Bank, embedder: str) -> tuple[Settings, list[Setting]]:
+    """Return a bank's numbers with another embedder, and those that stay as they were chosen.
+
+    What was usual for its embedder before becomes what is usual for the new one; what was chosen
+    stays.
+    """
+    settings, chosen = settings_of(bank), list[Setting]()
+    domain, before = bank.manifest.domain, str(bank.manifest.embedder["model"])
+    usual, own = (numbers.listed(settings.preset(domain, name)) for name in (before, embedder))
+    for now, old, new in zip(numbers.listed(settings), usual, own, strict=True):
+        if old.value != new.value and now.value == old.value:
+            settings = numbers.replaced(settings, now.path, new.value)
+        elif old.value != new.value:
+            chosen.append(now)
+    return settings, chosen
 
 
 def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Settings:

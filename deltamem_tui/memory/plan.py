@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from msgspec.structs import replace
 
@@ -269,27 +269,3 @@ class Plan(Generic[ResultT]):
             each for each in self.changes if isinstance(each, brought) and each.vector is not None
         ]
         return dict(Counter(each.collection for each in new))
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """The result of calibration for one tree.
-
-    Attributes:
-        questions: How many episodes were asked.
-        scores: How many of them resemble another at all: their best score is not zero.
-        proposed: τ_base as proposed; None if there is too little to tell.
-        reason: Why nothing is proposed; empty if something is.
-        matching_now: Share of the questions whose best score reaches the current threshold.
-        matching_then: The same for the proposed one.
-    """
-
-    tree: str
-    questions: int
-    scores: int
-    current: float
-    proposed: float | None
-    reason: str
-    matching_now: float
-    matching_then: float | None
-    number: ClassVar[str] = "tau_base"

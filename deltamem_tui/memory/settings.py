@@ -28,6 +28,7 @@ import msgspec
 from msgspec import Meta, Struct
 
 from deltamem_tui.bank.node import Utility
+from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
 from deltamem_tui.memory.policies import DEFAULT_POLICY, Forgetting, Policy
 from deltamem_tui.text import one_line
@@ -40,19 +41,14 @@ if TYPE_CHECKING:
 _RETIRED = {
     *("budget", "by", "every", "half_life", "least_recalls", "least_success", "reflections"),
     *("capacity", "most_env_insights", "most_from_successes", "most_task_insights"),
+    "tau_fixed",
 }
 """Settings of earlier versions. A frozen bank keeps them for ever; they mean nothing any more."""
 FromOne = Annotated[int, Meta(ge=1)]
 
 
 class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
-    """Some numbers that belong together. A field's `Meta` has its range, or its description.
-
-    Attributes:
-        fixes: Per number, the field that says whether it was assigned.
-    """
-
-    fixes: ClassVar[Mapping[str, str]] = {}
+    """Some numbers that belong together. A field's `Meta` has its range, or its description."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -71,8 +67,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             they are read, and neither listed nor assigned.
         recalling: The paths of the numbers that one may try on a question, and the collection
             whose answer each changes; all numbers if it is empty.
-        published_for: The embedder whose similarities its usual thresholds were published for;
-            empty if it has none.
     """
 
     admission: Policy = DEFAULT_POLICY
@@ -86,11 +80,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
 
     meaningless: ClassVar[tuple[str, ...]] = ()
     recalling: ClassVar[Mapping[str, str]] = {}
-    published_for: ClassVar[str] = ""
 
     @classmethod
-    def preset(cls, domain: str) -> Self:
-        """Return the numbers that a new bank of a domain gets."""
+    def preset(cls, domain: str, embedder: str = PUBLISHED_EMBEDDER) -> Self:
+        """Return the numbers that a new bank of a domain with an embedder gets."""
         return cls()
 
     @classmethod
@@ -151,11 +144,8 @@ def of_bank(bank: Bank, kind: type[SettingsT], given: Settings | None = None) ->
     """
     if isinstance(given, kind):
         return given
-    known = {*kind.__struct_fields__}
-    record = bank.manifest.settings
-    record = {name: value for name, value in record.items() if name not in _RETIRED - known}
     try:
-        return from_record(kind, record)
+        return from_record(kind, _in_use(kind, bank.manifest.settings))
     except ConfigurationError as error:
         raise BankCorruptError(
             error.message,
@@ -163,6 +153,18 @@ def of_bank(bank: Bank, kind: type[SettingsT], given: Settings | None = None) ->
             position=error.source,
             hint="correct it in the file",
         ) from error
+
+
+def _in_use(kind: type[Struct], record: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a manifest without those of earlier versions."""
+    types = {field.name: field.type for field in msgspec.structs.fields(kind)}
+    return {
+        name: _in_use(types[name], value)
+        if isinstance(value, Mapping) and _is_group(types.get(name))
+        else value
+        for name, value in record.items()
+        if name in types or name not in _RETIRED
+    }
 
 
 def change(
@@ -313,8 +315,6 @@ def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:
     record = to_record(settings)
     group, _, name = path.rpartition(".")
     numbers = record[group] if group else record
-    if fixed := getattr(settings.of(group), "fixes", {}).get(name):
-        numbers[fixed] = True
     numbers[name] = value
     return from_record(type(settings), record)
 

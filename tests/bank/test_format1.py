@@ -162,7 +162,6 @@ def test_reading_leaves_a_frozen_bank_as_it_is(banks: Path, tmp_path: Path, name
         ("search", bank, "water"),
         ("recall", bank, QUESTIONS[1][0], "--explain"),
         ("verify", bank, "--vectors"),
-        ("calibrate", bank),
         ("parameters", bank),
         ("diff", bank, banks / "living"),
         ("merge", bank, banks / "living", "-o", tmp_path / "merged", "--across-domains"),

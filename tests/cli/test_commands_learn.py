@@ -19,7 +19,7 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.trajectory.model import Trajectory
-from tests.cli.support import ENOUGH, RECORDS, SWEEP, Program, heat, state_of
+from tests.cli.support import RECORDS, SWEEP, Program, heat, state_of
 
 
 def test_a_bank_is_made_filled_and_asked(empty: Program) -> None:
@@ -28,7 +28,7 @@ def test_a_bank_is_made_filled_and_asked(empty: Program) -> None:
     assert made.data["bank"] == "kitchen"
     assert made.data["embedder"]["model"] == "hashing"
     assert made.data["domain"] == "alfworld"
-    assert made.data["parameters"]["task"]["tau_base"] == 0.75
+    assert made.data["parameters"]["task"]["tau_base"] == 0.66
     imported = empty.json("import", "kitchen", empty.log())
     assert imported.code == 0
     data = imported.data
@@ -177,21 +177,6 @@ def test_consolidate_fuses_what_is_due(program: Program) -> None:
     assert verify(Bank.open(program.bank)) == []
 
 
-def test_calibrate_proposes_and_applies(program: Program) -> None:
-    program("import", "kitchen", program.log(*ENOUGH))
-    proposed = program.json("calibrate", "kitchen").data
-    assert proposed["applied"] is False
-    threshold = proposed["trees"]["task"]["proposed"]
-    assert 0 < threshold < 1
-    assert threshold != 0.5
-    assert program.json("parameters", "kitchen").data["parameters"]["task"]["tau_base"] == 0.5
-    assert program.json("calibrate", "kitchen", "--apply").data["applied"] is True
-    after = program.json("parameters", "kitchen").data["parameters"]
-    assert after["task"]["tau_base"] == threshold
-    text = program("calibrate", "kitchen").out
-    assert f"\ntask\t{threshold:g}\t" in text
-
-
 def test_parameters_are_shown_and_changed(program: Program) -> None:
     answer = program(
         "parameters", "kitchen", "env.enabled=false", "task.k_cons=none", "task.recall=paper"
@@ -231,7 +216,6 @@ def test_freezing_and_thawing(program: Program) -> None:
         ("unfreeze",),
         ("freeze",),
         ("parameters", "task.d_max=9"),
-        ("calibrate", "--apply"),
         ("extract", "--extractor", "rules"),
         ("consolidate", "--extractor", "rules"),
     ],

@@ -38,7 +38,6 @@ LOOKING = [
     ("search", "kitchen", "heat"),
     ("recall", "kitchen", TASK, "--env", SCENE, "--explain"),
     ("parameters", "kitchen"),
-    ("calibrate", "kitchen"),
     ("verify", "kitchen"),
     ("consolidate", "kitchen", "--extractor", "rules", "--dry-run"),
     ("extract", "kitchen", "--extractor", "rules", "--dry-run"),
@@ -205,6 +204,3 @@ def test_an_empty_bank_says_so(empty: Program) -> None:
     assert empty.json("search", "new", "heat").data == {"nodes": []}
     assert empty.json("tree", "new").data == {"nodes": []}
     assert empty.json("info", "new").data["task"]["mean_tokens_root"] is None
-    answer = empty("calibrate", "new", "--apply")
-    assert answer.code == 0
-    assert "too few episodes" in answer.err

@@ -13,7 +13,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.embedding import load as load_module
 from deltamem_tui.embedding.protocol import EmbedderCard, fingerprint
+from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.editing import delete
+from deltamem_tui.memory.method import settings_of
 from deltamem_tui.memory.vectors.search import card_of
 from tests.cli.support import Program, state_of
 
@@ -81,7 +83,6 @@ def test_reembed_gives_new_vectors_and_says_what_that_means(
     before = state_of(program.bank)
     foreseen = program.json("reembed", "kitchen", "--embedder", "small", "--dry-run").data
     assert foreseen["reembedded"] is False
-    assert foreseen["thresholds"] is None
     assert foreseen["texts"] > 0
     assert state_of(program.bank) == before
     done = program.json("reembed", "kitchen", "--embedder", "small").data
@@ -90,14 +91,25 @@ def test_reembed_gives_new_vectors_and_says_what_that_means(
     assert (done["before"]["weighting"], done["after"]["weighting"]) == (
         "document-frequency", "none"
     )  # fmt: skip
-    assert "hashing" in done["thresholds"]["meaning"]
-    assert done["thresholds"]["applied"] is False
-    assert set(done["thresholds"]["trees"]) == {"task", "env"}
     bank = Bank.open(program.bank)
+    assert done["kept"] == {"task.tau_base": 0.5, "env.tau_base": 0.5}  # as it was made
     assert card_of(bank) == small.card
     assert verify(bank) == []
     task = next(iter(bank.tree("task"))).payload["activation_condition"]
     assert program.json("recall", "kitchen", task).code == 0
+
+
+def test_a_threshold_that_is_usual_becomes_that_of_the_new_embedder(
+    program: Program,
+    small: SmallEmbedder,
+) -> None:
+    program("init", "shed", "--embedder", "hashing")
+    program("parameters", "shed", "env.tau_base=0.4")
+    done = program.json("reembed", "shed", "--embedder", "small").data
+    assert done["kept"] == {"env.tau_base": 0.4}
+    numbers = settings_of(Bank.open(program.bank.parent / "shed"))
+    assert numbers["task"].tau_base == Parameters.preset("generic", "small").task.tau_base
+    assert numbers["env"].tau_base == 0.4
 
 
 def test_an_interrupted_reembed_changes_nothing(program: Program, small: SmallEmbedder) -> None:

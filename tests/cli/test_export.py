@@ -27,7 +27,6 @@ WRITING = (
     ("import", "log.jsonl"),
     ("extract", "--extractor", "rules"),
     ("consolidate", "--extractor", "rules"),
-    ("calibrate", "--apply"),
 )
 
 

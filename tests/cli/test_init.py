@@ -28,12 +28,9 @@ def test_a_domain_without_a_preset_is_told_and_taken(empty: Program) -> None:
     assert answer.code == 0
     assert "chess has no preset, so the generic one is used" in answer.err
     assert "alfworld, scienceworld, webshop, generic" in answer.err
-    assert "thresholds" not in answer.err  # none applies to real work
-    games = empty("init", "games", "--embedder", "hashing", "--domain", "alfworld")
-    assert "these thresholds were tuned for" in games.err
     data = empty.json("init", "other", "--embedder", "hashing", "--domain", "go").data
     assert data["domain"] == "go"
-    assert data["parameters"] == to_record(Parameters.preset("generic"))
+    assert data["parameters"] == to_record(Parameters.preset("generic", "hashing"))
 
 
 @pytest.mark.parametrize("domain", ["../../../etc", "a/b", "Bad Dom/ain"])

@@ -94,14 +94,12 @@ agent remove claude-code
 bank parameters kitchen
 bank parameters kitchen task.tau_base=0.5 env.tau_base=0.5 task.k_cons=none
 bank parameters kitchen task.tau_base=7
-bank calibrate kitchen
 extract kitchen --extractor rules --dry-run
 extract kitchen --extractor rules --limit 2
 extract kitchen --extractor rules
 extract kitchen --extractor rules
 extract kitchen
 extract kitchen --extractor nonsense
-bank calibrate kitchen --apply
 bank parameters kitchen task.tau_base=0.5 env.tau_base=0.5 task.k_cons=1 env.k_cons=1
 bank consolidate kitchen --extractor rules --dry-run
 bank consolidate kitchen --extractor rules
@@ -180,7 +178,6 @@ bank export ./paid -o paid.deltamem --builder 'The kitchen team'
 bank install paid.deltamem --name paid-for --dry-run
 node tree ./paid
 bank info ./paid
-bank calibrate ./living
 bank parameters ./living env.tau_base=0.1
 recall ./living 'look at the cd under the desklamp' --env 'a bed, a desk, a shelf' --explain
 bank diff kitchen copy

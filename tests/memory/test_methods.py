@@ -16,11 +16,9 @@ ARGUMENTS = {
     "rank": len(inspect.signature(rank_by_similarity).parameters),
     "plan": 4,
     "write_by_rules": 4,
-    "digest": 2,
+    "digest": 3,
     "due": 1,
     "maintain": 4,
-    "calibrate": 3,
-    "first_thresholds": 3,
 }
 
 

@@ -1,17 +1,16 @@
 """DeltaMem: residual experience in a task tree and an env tree.
 
 New experience is stored as what it adds to what is known. The published thresholds belong to
-E5-base-v2, whose similarities crowd together near the top: `calibrate` proposes thresholds for
-another embedder from a bank's own episodes, and a bank whose thresholds are still the preset's
-takes them from its first episodes by itself.
+E5-base-v2, whose similarities crowd together near the top; other embedders have their own.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection as AnyCollection
 from collections.abc import Mapping
 from functools import partial
-from typing import Annotated, Any, ClassVar, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
 import msgspec
 from msgspec import Meta
@@ -80,13 +79,9 @@ class TreeParameters(Numbers, frozen=True):
         k_cons: Successful hits after which a residual's chain is fused (K_cons), at least 1;
             None never fuses.
         enabled: Whether the tree is queried and grown at all.
-        tau_fixed: Whether τ_base stays as it is. Where it does not, the bank's first episodes
-            replace the preset's; whatever assigns τ_base fixes it.
         recall: `paper` takes the best node that reaches τ_base; `kind` looks for the kind of
             goal first, where the rules understand it. It means nothing in the env tree.
     """
-
-    fixes = {"tau_base": "tau_fixed"}  # noqa: RUF012 - a constant of the class
 
     tau_base: Annotated[float, Meta(ge=-1, le=1)]
     failure_penalty: Annotated[float, Meta(ge=0, le=2)] = 0.05
@@ -94,7 +89,6 @@ class TreeParameters(Numbers, frozen=True):
     k_cons: FromOne | None = 3
     enabled: bool = True
     recall: Literal["kind", "paper"] = "kind"
-    tau_fixed: bool = True
 
 
 class Parameters(Settings, frozen=True):
@@ -118,16 +112,20 @@ class Parameters(Settings, frozen=True):
     env: TreeParameters
     budget: Annotated[int, Meta(ge=0)] = 600
 
-    published_for: ClassVar[str] = PUBLISHED_EMBEDDER
-
     @classmethod
-    def preset(cls, domain: str) -> Self:
-        """Return the published numbers of a domain; the generic ones for a domain without any."""
+    def preset(cls, domain: str, embedder: str = PUBLISHED_EMBEDDER) -> Self:
+        """Return the published numbers of a domain; the generic ones for a domain without any.
+
+        The thresholds are those of the embedder.
+        """
         from deltamem_tui.memory.domain import GENERAL, domain_for
 
         numbers = {**_GENERIC, **domain_for(domain).presets.get("deltamem", {})}
-        task = TreeParameters(numbers["tau_task"], k_cons=int(numbers["k_cons"]), tau_fixed=False)
-        env = msgspec.structs.replace(task, tau_base=numbers["tau_env"])
+        tau_task, tau_env = numbers["tau_task"], numbers["tau_env"]
+        if not _E5.search(embedder):
+            tau_task, tau_env = _THRESHOLDS.get(embedder, _OF_OTHERS)
+        task = TreeParameters(tau_task, k_cons=int(numbers["k_cons"]))
+        env = msgspec.structs.replace(task, tau_base=tau_env)
         # The lists of real work could go on for ever.
         return cls(task, env, budget=300 if domain_for(domain) is GENERAL else 600)
 
@@ -142,6 +140,14 @@ class Parameters(Settings, frozen=True):
 
 _GENERIC = {"tau_task": 0.82, "tau_env": 0.85, "k_cons": 3}
 """τ of the task tree, τ of the env tree, and K_cons; one ε for all."""
+_E5 = re.compile(r"\be5\b")
+_THRESHOLDS = {"hashing": (0.66, 0.85)}
+_OF_OTHERS = (0.53, 0.75)
+"""τ of both trees for an embedder, and for models of sentences other than E5, as MiniLM.
+
+Medians over five logs of real work and two of games of the thresholds that best separate each
+episode's nearest of its kind from the nearest of another kind: from 0.45 to 0.80 by MiniLM.
+"""
 
 _HERE = "deltamem_tui.memory.deltamem"
 METHOD = Method(
@@ -170,6 +176,4 @@ METHOD = Method(
     due=late(f"{_HERE}.write:due"),
     maintain=late(f"{_HERE}.write:maintain"),
     deepest=lambda collection, settings: settings.of(collection).d_max,
-    calibrate=late(f"{_HERE}.write:calibrate"),
-    first_thresholds=late(f"{_HERE}.write:first_thresholds"),
 )

@@ -2,21 +2,12 @@
 
 For each tree: recall, write or skip, count, and fuse a chain that was hit often enough into a new
 root (equation 8). Nothing is deleted, and what is at the same place already is not written again.
-
-Calibration proposes a threshold per tree from the scores that a bank's own episodes get. Each is
-asked as a question, and compared with what the rules would have the others found by; episodes that
-have one trigger are of one kind. The proposal is the threshold that best separates each question's
-best score among its kind from that among the others (Youden's index). Where too few episodes have
-one of their kind, it is the median of the middles of the widest jumps in each question's sorted
-scores. Nothing is proposed before ten episodes resemble another: on two simulators, thresholds
-from three episodes and from ten lay a quarter apart.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from msgspec import structs
@@ -24,12 +15,9 @@ from msgspec import structs
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.embedding.scan import Rows, Scan
-from deltamem_tui.errors import ExtractionError, NodeNotFoundError
+from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.deltamem.definition import (
-    COLLECTIONS,
     FIELDS,
     OPTIONAL,
     Parameters,
@@ -37,7 +25,6 @@ from deltamem_tui.memory.deltamem.definition import (
 )
 from deltamem_tui.memory.deltamem.recall import question_to, questions, recall_tree
 from deltamem_tui.memory.domain import GENERAL, domain_for
-from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import (
     Add,
@@ -48,7 +35,6 @@ from deltamem_tui.memory.plan import (
     LearnResult,
     MaintenanceResult,
     Plan,
-    Proposal,
     Revise,
 )
 from deltamem_tui.memory.recall_result import CollectionRecall
@@ -57,16 +43,11 @@ from deltamem_tui.memory.vectors.search import nodes_with_key, weighting_of
 from deltamem_tui.memory.work.facts import with_facts
 from deltamem_tui.memory.writers.extraction import Call, Extraction
 from deltamem_tui.memory.writers.writer import Writer, written_of
-from deltamem_tui.trajectory.model import Outcome, Trajectory, scene_of
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-LEAST_SCORES = 10
-_QUESTIONS = 1000
-_LEAST_SCORE = 0.005  # less is zero to the two digits that a threshold is proposed with
-_LEAST_KINDRED = 0.5  # the share of questions that must have one of their kind
 
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
@@ -247,126 +228,3 @@ def _fused(
         return Plan(MaintenanceResult(name, chain, *same, calls), (mark,))
     result = MaintenanceResult(name, chain, root, written.reason, calls, written=True)
     return Plan(result, (Add(name, root, vector), mark))
-
-
-def calibrate(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
-    """Propose a threshold for each tree. Nothing is written.
-
-    The rules as `writer` decide which episodes are of one kind.
-    """
-    numbers = of_bank(bank, Parameters)
-    asked = list(islice(episodes(bank), _QUESTIONS))
-    return [
-        _proposal(bank, name, numbers[name].tau_base, asked, writer, embedder)
-        for name in COLLECTIONS
-        if numbers[name].enabled
-    ]
-
-
-def first_thresholds(bank: Bank, writer: Writer, embedder: Embedder) -> list[Proposal]:
-    """Propose thresholds for the trees that still have the preset's, from the first episodes.
-
-    The published ones stay for the embedder that they were published for.
-    """
-    if bank.manifest.embedder["model"] == PUBLISHED_EMBEDDER:
-        return []
-    now, preset = of_bank(bank, Parameters), Parameters.preset(bank.manifest.domain)
-    waiting = [
-        name
-        for name in COLLECTIONS
-        if not now[name].tau_fixed and now[name].tau_base == preset[name].tau_base
-    ]
-    found = calibrate(bank, writer, embedder) if waiting else []
-    return [each for each in found if each.tree in waiting and each.proposed is not None]
-
-
-def _proposal(
-    bank: Bank,
-    name: str,
-    now: float,
-    asked: Sequence[Trajectory],
-    writer: Writer,
-    embedder: Embedder,
-) -> Proposal:
-    texts: dict[str, Trajectory] = {}  # a text asked twice would only match itself
-    for each in asked:
-        if text := questions(each.task, scene_of(each))[name]:
-            texts.setdefault(text, each)
-    # All at once: a vector's last bits depend on the texts that are embedded beside it.
-    vectors = embedder.embed_queries(list(texts))
-    triggers = [_trigger(name, text, each, writer) for text, each in texts.items()]
-    scan = Scan(Rows.of_vectors(embedder.embed_passages(triggers)), weighting_of(bank))
-    best, line = _separated([scan.scores(each, 0.0) for each in vectors], triggers)
-    found, reason = sum(score >= _LEAST_SCORE for score in best), ""
-    if found < LEAST_SCORES:
-        reason = (
-            f"too few episodes are alike: {found} of {len(texts)} resemble another, "
-            f"and {LEAST_SCORES} are needed"
-        )
-    elif line is None:
-        reason = "no threshold separates what is alike from what is not by these scores"
-
-    def matching(tau: float) -> float:
-        return round(sum(score >= tau for score in best) / max(len(best), 1), 3)
-
-    tau = None if line is None or reason else round(line, 2)
-    then = None if tau is None else matching(tau)
-    return Proposal(name, len(texts), found, now, tau, reason, matching(now), then)
-
-
-def _trigger(name: str, text: str, episode: Trajectory, writer: Writer) -> str:
-    """Return what the rules would have an episode's own node be found by."""
-    if not episode.outcome.known:  # a trigger does not depend on how the episode ended
-        episode = episode.with_outcome(Outcome(success=True))
-    try:
-        payload = writer.write(purpose_of(name, episode, ()), episode, ()).payload
-    except ExtractionError:
-        return text
-    return payload["activation_condition"] if payload else text
-
-
-def _separated(
-    scores: Sequence[NDArray[np.float32]], triggers: Sequence[str]
-) -> tuple[list[float], float | None]:
-    """Return each question's best score among the others, and the threshold that they suggest."""
-    import numpy as np
-
-    kinds = np.array(triggers, dtype=object)
-    best: list[float] = []
-    jumps: list[float] = []
-    pairs: list[tuple[float, float]] = []
-    for at, each in enumerate(scores if len(scores) > 1 else ()):
-        others, own = np.delete(each, at), np.delete(kinds == kinds[at], at)
-        best.append(float(others.max()))
-        if best[-1] >= _LEAST_SCORE and (jump := widest_jump(np.sort(others)[::-1])):
-            jumps.append(jump)
-        if own.any() and not own.all():
-            pairs.append((float(others[own].max()), float(others[~own].max())))
-    line = dividing_line(pairs) if len(pairs) >= _LEAST_KINDRED * len(scores) else None
-    return best, float(np.median(jumps)) if line is None and jumps else line
-
-
-def dividing_line(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Return the threshold that most questions reach with their own kind, fewest with another."""
-    import numpy as np
-
-    own, other = (np.sort([pair[at] for pair in pairs]) for at in (0, 1))
-    scores = np.unique(np.concatenate((own, other)))
-    middles = (scores[:-1] + scores[1:]) / 2
-    # Both have as many scores, so the counts that lie below compare like the shares above.
-    gain = np.searchsorted(other, middles) - np.searchsorted(own, middles)
-    best = int(np.argmax(gain)) if len(gain) else -1
-    return float(middles[best]) if len(gain) and gain[best] > 0 else None
-
-
-def widest_jump(scores: NDArray[np.float32]) -> float | None:
-    """Return the middle of the widest jump among the better half of scores, best first.
-
-    None if there are too few scores, or all are the same.
-    """
-    upper = scores[: max(len(scores) // 2, 2)]
-    jumps = upper[:-1] - upper[1:]
-    if not len(jumps) or jumps.max() <= 0:
-        return None
-    widest = int(jumps.argmax())
-    return float(upper[widest] + upper[widest + 1]) / 2

@@ -52,7 +52,7 @@ class MempNumbers(Settings, frozen=True):
     update: Literal["vanilla", "validation", "adjustment"] = "adjustment"
 
     @classmethod
-    def preset(cls, domain: str) -> MempNumbers:  # noqa: ARG003 - the same for all
+    def preset(cls, domain: str, embedder: str = "") -> MempNumbers:  # noqa: ARG003 - the same for all
         """Return the usual numbers, with the deletion of the released code."""
         return cls(forgetting="history", forget_judged=3, forget_utility=0.49, forget_every=1)
 

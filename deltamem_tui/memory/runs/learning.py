@@ -24,10 +24,10 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory import engine
-from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
+from deltamem_tui.memory.engine import as_stored, learn_stored, writer_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.method import method_of, settings_of
-from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult, Proposal
+from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult
 from deltamem_tui.memory.policies import Policy, as_admitted
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
 from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError, noting_writer
@@ -64,7 +64,6 @@ class LearningRun:
             self._model = self._model.paying(self.asking.pay)
             self._writer = self.asking.writer(self._model)
         self._stopped = stopped
-        self.calibrated: Sequence[Proposal] = ()
 
     def __enter__(self) -> LearningRun:
         return self
@@ -83,9 +82,6 @@ class LearningRun:
             LanguageModelError: The model cannot be asked at all. What was learnt stays.
             BankError: The bank cannot be written. What was learnt stays.
         """
-        if not self._stopped():
-            self._bank.refresh()
-            self.calibrated = set_first_thresholds(self._bank, self._embedder)
         turns = ((each, EmbeddingCache(self._embedder)) for each in trajectories)
         for trajectory, vectors in self.asking.turns(turns, self._questions):
             self._bank.require_writable()  # before a model is paid for nothing
@@ -145,7 +141,6 @@ class LearningReport:
         failure: What ended the run before its last episode.
         usage: What calls of a model took, used or not.
         in_flight: How many calls had no answer at the end, and may be paid for.
-        calibrated: The thresholds that the bank got before it learnt, because it had none.
     """
 
     lessons: list[LearnResult] = field(default_factory=list)
@@ -153,7 +148,6 @@ class LearningReport:
     failure: DeltaMemError | KeyboardInterrupt | None = None
     usage: Usage = field(default_factory=Usage)
     in_flight: int = 0
-    calibrated: Sequence[Proposal] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,7 +208,6 @@ def learn_episodes(
     except (DeltaMemError, KeyboardInterrupt) as error:
         report.failure = error
     report.usage, report.in_flight = run.asking.usage, run.asking.in_flight
-    report.calibrated = run.calibrated
     return report
 
 
@@ -245,10 +238,6 @@ def view_learning(
         "not_admitted": not_admitted,
         "usage": asdict(found.usage),
         "on_their_way": found.in_flight,
-        "calibrated": {
-            each.tree: {"threshold": each.proposed, "questions": each.questions}
-            for each in found.calibrated
-        },
     }
     facts: dict[str, Value] = {"would learn": episodes}
     if not dry_run:
@@ -276,13 +265,6 @@ def _notes(
         yield ReportNote(f"no episode with a known outcome waits, but {unsaid} for one", hint)
     elif not episodes:
         yield ReportNote("no episode with a known outcome waits; `deltamem import` brings some")
-    if found.calibrated:
-        trees = ", ".join(
-            f"{each.tree} {each.proposed:g} ({counted(each.questions, 'different question')})"
-            for each in found.calibrated
-        )
-        hint = "`deltamem bank parameters` sets others"
-        yield ReportNote(f"thresholds were calibrated on the bank's first episodes: {trees}", hint)
     if not_admitted:
         wait = counted(not_admitted, "episode waits", "episodes wait")
         yield ReportNote(f"{wait} because of the source of the outcome", "see `--admit`")

@@ -34,7 +34,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.llm.cache import BatchCaller
 from deltamem_tui.llm.call import ChatRequest
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.engine import as_stored, learn_stored, set_first_thresholds, writer_of
+from deltamem_tui.memory.engine import as_stored, learn_stored, writer_of
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.plan import Due
@@ -234,7 +234,6 @@ def learn_round(
             if not waits:
                 yield each
 
-    set_first_thresholds(bank, embedder)
     report = learn_episodes(bank, extractor, ready(), advance=advance, stopped=stopped)
     return report, [*noted.found.values()]
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -80,12 +80,16 @@ def _found(bank: Bank, embedder: Embedder, lines: Mapping[str, Sequence[str]]) -
 
 
 def reembed(
-    bank: Bank, embedder: Embedder, *, advance: Callable[[int], None] = lambda _: None
+    bank: Bank,
+    embedder: Embedder,
+    *,
+    settings: Callable[[Bank], Mapping[str, Any]] = lambda bank: bank.manifest.settings,
+    advance: Callable[[int], None] = lambda _: None,
 ) -> Reembedding:
     """Give a bank an embedder's vectors, and make it the bank's own embedder.
 
-    The bank's handle shows the new vectors afterwards. `advance` is called with the number of
-    texts that were embedded since its last call.
+    The bank's handle shows the new vectors afterwards. `settings` are the method's numbers from
+    then on. `advance` is called with the number of texts that were embedded since its last call.
 
     Returns:
         What it took; if the bank has this embedder already, nothing was done.
@@ -116,7 +120,7 @@ def reembed(
         with bank.writing() as changes:
             if bank.commit.sequence == decided_on:
                 plan = _found(bank, embedder, lines)
-                _write(changes, bank, lines, vectors, plan)
+                _write(changes, bank, lines, vectors, plan, settings(bank))
                 return replace(plan, done=True)
     return plan
 
@@ -127,6 +131,7 @@ def _write(
     lines: Mapping[str, Sequence[str]],
     vectors: Vectors,
     plan: Reembedding,
+    settings: Mapping[str, Any],
 ) -> None:
     """Write the trees' new vectors and the manifest that names their embedder."""
     card = plan.after
@@ -134,7 +139,7 @@ def _write(
         matrix = tree.table(bank.path, name, collection, card.dimensions).vectors_file
         if matrix is not None:
             changes.write_file(matrix.path, _file(matrix, lines[name], vectors, card.dimensions))
-    after = replace(bank.manifest.upgraded, embedder=asdict(card))
+    after = replace(bank.manifest.upgraded, embedder=asdict(card), settings=settings)
     changes.replace_manifest(after)
     detail = {"before": asdict(plan.before), "after": asdict(card), "texts": plan.texts}
     changes.log("reembed", detail)

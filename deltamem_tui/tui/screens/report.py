@@ -13,7 +13,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.undo import Past
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.lift import bank_lift
-from deltamem_tui.memory.method import display_of, has_thresholds, is_shown
+from deltamem_tui.memory.method import DEFAULT, display_of, is_shown
 from deltamem_tui.memory.statistics import BankStatistics, bank_statistics
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.background import Inquiry
@@ -93,7 +93,7 @@ def _verdict(bank: Bank, counts: BankStatistics, *, too_high: bool) -> Iterator[
         yield f"{failures:,} of {counted(nodes, 'node')} are failures: warnings, not skills."
     if too_high:
         yield "The thresholds are too high: most nodes found nothing to add to."
-    elif nodes >= LEAST_NODES and has_thresholds(bank):
+    elif nodes >= LEAST_NODES and bank.manifest.method == DEFAULT:
         yield "The thresholds fit: most nodes add to what was known."
 
 
@@ -110,7 +110,7 @@ def _advice(
         return f"Press {episodes}, then {key('extract')}: learn from the episodes that wait."
     if too_high:
         return (
-            f"`deltamem bank calibrate {bank.name} --apply` fits them to the episodes; "
+            f"`deltamem bank parameters {bank.name} task.tau_base=…` sets a lower one; "
             f"then {episodes} and {key('relearn')} learn the episodes again."
         )
     return (
