@@ -15,16 +15,16 @@ from threading import Barrier, Thread
 from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.method import method_of
-from deltamem_tui.memory.settings import from_record
+from deltamem_tui.memory.settings import of_bank
 
 sys.setswitchinterval(1e-6)
 bank = Bank.open(Path(sys.argv[1]))
-kind, record = method_of(bank).settings, bank.manifest.settings
+kind = method_of(bank).settings
 gate, found = Barrier(24), []
 
 def read():
     gate.wait()
-    found.append(from_record(kind, record))
+    found.append(of_bank(bank, kind))
 
 threads = [Thread(target=read) for _ in range(24)]
 for each in threads:
