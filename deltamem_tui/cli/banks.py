@@ -266,32 +266,24 @@ def unfreeze(invocation: Invocation, bank: options.Bank) -> Result:
 def verify(
     invocation: Invocation,
     bank: options.Bank,
-    vectors: Annotated[bool, flag("--vectors", "Embed every text again, and compare.")] = False,
     repair: Annotated[bool, flag("--repair", "First cut a torn journal back.")] = False,
 ) -> Result:
     """Check every file, line, vector and counter of a bank. Only --repair changes anything."""
     from deltamem_tui.bank import verify as verifying
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.vectors.reembed import strange_vectors
-    from deltamem_tui.memory.vectors.search import embedder_of
 
     path = invocation.bank(bank)
     torn = verifying.repair(path) if repair else b""
     opened = Bank.open(path)
-    with invocation.output.progress("verifying") as advance:
+    with invocation.output.progress("verifying"):
         flaws = verifying.verify(opened)
-        if vectors and not flaws:
-            flaws = [*strange_vectors(opened, embedder_of(opened), advance=advance)]
     errors = tuple(
         BankCorruptError(flaw.message, source=flaw.source, position=flaw.position, hint=flaw.hint)
         for flaw in flaws
     )
-    missing = []
+    missing = ["whether each vector is that of its text"]
     if not verifying.is_proved(opened):
-        missing.append("the counts: no journal from the bank's beginning is there")
-    if not vectors:
-        hint = f"`deltamem bank verify {bank} --vectors` embeds the texts again"
-        missing.append(f"whether each vector is that of its text: {hint}")
+        missing.insert(0, "the counts: no journal from the bank's beginning is there")
     cut = one_line(torn.replace(b"\0", b"").decode("utf-8", "replace"), 120)
     data = {
         "bank": opened.name,

@@ -114,7 +114,7 @@ def holds(recorded: Any, found: Any) -> bool:
 
 
 def sound(bank: Path) -> None:
-    data = deltamem("verify", bank, "--vectors").data
+    data = deltamem("verify", bank).data
     assert (data["sound"], data["flaws"]) == (True, [])
 
 
@@ -161,7 +161,6 @@ def test_reading_leaves_a_frozen_bank_as_it_is(banks: Path, tmp_path: Path, name
         ("chain", bank, node["id"]),
         ("search", bank, "water"),
         ("recall", bank, QUESTIONS[1][0], "--explain"),
-        ("verify", bank, "--vectors"),
         ("parameters", bank),
         ("diff", bank, banks / "living"),
         ("merge", bank, banks / "living", "-o", tmp_path / "merged", "--across-domains"),

@@ -135,7 +135,6 @@ recall kitchen 'heat some egg and put it on the table.' --env 'You are in a kitc
 recall kitchen 'quantum chromodynamics'
 recall kitchen ''
 bank verify kitchen
-bank verify kitchen --vectors
 bank verify ./torn
 bank info ./torn
 

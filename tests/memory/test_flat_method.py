@@ -77,7 +77,7 @@ def test_it_is_listed_searched_and_shown(program: Program) -> None:
 
 def test_it_is_verified_frozen_exported_and_installed(program: Program) -> None:
     assert program("freeze", "kitchen").code == 0
-    assert program("verify", "kitchen", "--vectors").code == 0
+    assert program("verify", "kitchen").code == 0
     for form, path in (("archive", "kitchen.deltamem"), ("markdown", "kitchen.md"), ("jsonl", "x")):
         assert program("export", "kitchen", "--as", form, "-o", path).code == 0
     assert "## Notes\n" in (program.folder / "kitchen.md").read_text()

@@ -1,12 +1,9 @@
-"""A bank's vectors made anew by another embedder, or checked by its own.
+"""A bank's vectors made anew by another embedder.
 
 Nothing is extracted and no text is changed. Embedding takes its time, so no lock is held: at the
 end all files with vectors and the manifest are replaced in one commit, and what the bank learnt
 meanwhile is embedded before that. Every line gets a vector, not only the living: an undo puts an
 earlier line back with the vector it has.
-
-Digests show that a frozen bank is as it was frozen, unit length that a row is a vector. That
-it is the vector of its own line, only the embedder can show.
 """
 
 from __future__ import annotations
@@ -22,8 +19,7 @@ from deltamem_tui.bank import tree
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.table import VECTOR, NpyFile
-from deltamem_tui.bank.verify import Flaw
-from deltamem_tui.embedding.protocol import TOLERANCE, Embedder, EmbedderCard, require_same
+from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, require_same
 from deltamem_tui.errors import BankRewrittenError, EmbedderMismatchError
 from deltamem_tui.memory.vectors.search import card_of
 
@@ -34,7 +30,6 @@ if TYPE_CHECKING:
 
 _BATCH = 64
 _PIECE_ROWS = 4096
-_HINT = "`deltamem bank reembed` makes all vectors anew"
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,31 +150,6 @@ def _file(
     for start in range(0, len(texts), _PIECE_ROWS):
         rows = [vectors.get(text, none) for text in texts[start : start + _PIECE_ROWS]]
         yield np.ascontiguousarray(rows, dtype=VECTOR).tobytes()
-
-
-def strange_vectors(
-    bank: Bank, embedder: Embedder, *, advance: Callable[[int], None] = lambda _: None
-) -> Iterator[Flaw]:
-    """Embed every text again, and find the vectors that are not those of their lines.
-
-    `advance` is called with the number of lines checked since its last call.
-
-    Raises:
-        BankCorruptError: A line or an array breaks the format.
-        VectorError: The embedder cannot embed one of the texts.
-    """
-    for name in bank.trees:
-        stored = bank.tree(name).snapshot.vectors
-        texts = ((row, text) for row, text in enumerate(key_texts(bank, name)) if text)
-        while batch := list(islice(texts, _BATCH)):
-            rows = [row for row, _ in batch]
-            expected = embedder.embed_passages([text for _, text in batch])
-            apart = np.linalg.norm(stored[rows] - expected, axis=1)
-            for row, distance in zip(rows, apart.tolist(), strict=True):
-                if not distance <= TOLERANCE:  # what is not a number is strange too
-                    away = f"the vector is {distance:.2f} away from that of the line's text"
-                    yield Flaw(away, f"{name}.embeddings.npy", f"row {row}", _HINT)
-            advance(len(rows))
 
 
 def key_texts(bank: Bank, name: str) -> Iterator[str]:

@@ -19,9 +19,8 @@ from deltamem_tui.errors import (
     BankFrozenError,
     EmbedderMismatchError,
 )
-from deltamem_tui.memory.editing import delete
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.vectors.reembed import planned, reembed, strange_vectors
+from deltamem_tui.memory.vectors.reembed import planned, reembed
 from deltamem_tui.memory.vectors.search import card_of
 from tests.memory.support import ChosenEmbedder, EchoExtractor, episode, new_bank, parameters, teach
 
@@ -180,20 +179,3 @@ def test_learning_with_the_old_model_stops_when_the_bank_gets_another(tmp_path: 
     with pytest.raises(EmbedderMismatchError):
         learn(learner, episode((0, 0, 1)), Slow(), embedder=ChosenEmbedder())
     assert_reembedded(Bank.open(bank.path))
-
-
-def test_swapped_vectors_are_found(tmp_path: Path) -> None:
-    bank = grown(tmp_path / "bank")
-    delete(bank, "task", next(iter(bank.tree("task"))))
-    assert list(strange_vectors(bank, ChosenEmbedder())) == []
-    path = bank.path / "env.embeddings.npy"
-    vectors = np.load(path)
-    vectors[[1, 3]] = vectors[[3, 1]]
-    np.save(path, vectors)
-    opened = Bank.open(bank.path)
-    assert verify(opened) == []  # each is a vector, if of another line
-    found = list(strange_vectors(opened, ChosenEmbedder()))
-    assert [(flaw.source, flaw.position) for flaw in found] == [
-        ("env.embeddings.npy", "row 1"),
-        ("env.embeddings.npy", "row 3"),
-    ]
