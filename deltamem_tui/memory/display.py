@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
+from textwrap import shorten
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.text import counted, one_line
@@ -13,6 +15,10 @@ from deltamem_tui.text import counted, one_line
 _SAME_WORDS = 4
 """Fewer words that begin as the parent's title do not stand in the way."""
 _LONGEST = 2_000
+_PART = 20
+"""Of what sets two nodes of one title apart, so much: half of a narrow line shows it."""
+_ROUNDS = 3
+"""So often those that have one title are told apart: of many, some part later than others."""
 TITLE_LENGTH = 60
 _BETWEEN = " · "
 _DETAIL = re.compile(r"\s*\(((?:[^()]|\([^()]*\))*)\)$")
@@ -80,6 +86,24 @@ class Display:
         adds = one_line(re.sub(r"^([+*-]|\d+\.) ", "", " ".join(new)[:_LONGEST]))
         parts = (f"… {says}" if says else "", f"+ {adds}" if adds else "")
         return one_line(" ".join(filter(None, parts)), TITLE_LENGTH) or self.of_title(node)
+
+    def titles(self, nodes: Sequence[Node], above: Node | None = None) -> list[str]:
+        """Return the titles of some nodes; those that would be the same say where they part."""
+        plain = [self.difference(each, above) for each in nodes]
+        texts = [each.text[:_LONGEST].split() for each in nodes]
+        found = plain[:]
+        for _ in range(_ROUNDS):
+            alike = defaultdict[str, list[int]](list)
+            for place, title in enumerate(found):
+                alike[title].append(place)
+            for places in alike.values():
+                pairs = zip(*(texts[place] for place in places), strict=False)
+                same = sum(1 for _ in takewhile(lambda words: len({*words}) == 1, pairs))
+                for place in places:  # of one alone nothing is left, nor of equal texts
+                    if rest := " ".join(texts[place][same:]):
+                        part = shorten(rest, _PART, placeholder="") or rest[:_PART]
+                        found[place] = _joined(plain[place], part)
+        return found
 
     def _parts(self, node: Node) -> tuple[str, str]:
         """Return what a node is for, and what rules add in brackets: its names."""

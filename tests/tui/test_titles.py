@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.node import Origin, born
+from deltamem_tui.bank.node import Node, Origin, born
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.method import display_of, method_named
 from deltamem_tui.text import one_line
@@ -107,4 +107,26 @@ def test_of_a_title_that_is_too_long_both_ends_are_kept() -> None:
     assert [display.of_title(each)[-19:] for each in nodes] == [
         "…s the least friction"[-19:],
         "…as the most friction"[-19:],
+    ]
+
+
+def test_siblings_of_one_title_say_where_they_part() -> None:
+    display = method_named("deltamem").display["task"]
+
+    def node(when: str, how: str = "go") -> Node:
+        return born("task", None, "success", Payload(when, how), Origin())
+
+    planes = [
+        f"say which of the two inclined planes ({what}) has the most friction of all"
+        for what in ("materials", "unknown materials")
+    ]
+    assert display.of_title(node(planes[0])) == display.of_title(node(planes[1]))
+    twice = [node("heat some egg", how) for how in ("use the oven", "use the stove")]
+    titles = display.titles([*map(node, planes), *twice, node("cool some egg")])
+    assert titles == [
+        "say which of the tw…st friction of all · (materials) has the",
+        "say which of the tw…st friction of all · (unknown materials)",
+        "heat some egg · oven",
+        "heat some egg · stove",
+        "cool some egg",
     ]

@@ -74,14 +74,9 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
     """Return the candidates, best first, and a line for the threshold or another rule."""
     if found is None:
         return []
-    display = display_of(bank, found.collection)
     lines = [
-        MatchLine(
-            "match" if found.matches(each) else "runner-up",
-            candidate=each,
-            title=display.of_title(each.node) or each.node.id,
-        )
-        for each in found.candidates
+        MatchLine("match" if found.matches(each) else "runner-up", candidate=each, title=title)
+        for each, title in zip(found.candidates, _titles(bank, found), strict=True)
     ]
     others = sum(each.rule != "threshold" for each in found.candidates)
     if uses_threshold(found):
@@ -91,6 +86,13 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
         text = f"↑ by {_RULES.get(found.rule, found.rule)} · ↓ to compare"
         lines.insert(others, MatchLine("rule", text))
     return lines
+
+
+def _titles(bank: Bank, found: CollectionRecall) -> list[str]:
+    """Return the titles of the candidates, no two alike where their texts are not."""
+    nodes = [each.node for each in found.candidates]
+    titles = display_of(bank, found.collection).titles(nodes)
+    return [title or node.id for title, node in zip(titles, nodes, strict=True)]
 
 
 def uses_threshold(found: CollectionRecall | None) -> bool:
@@ -124,7 +126,7 @@ def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
     if place == len(found.candidates):
         return why
     following = found.candidates[place]
-    title = f"The next, “{display.of_title(following.node)}”,"
+    title = f"The next, “{_titles(bank, found)[place]}”,"
     if found.matches(following):
         return f"{why} {title} is recalled too."
     if following.rule != match.rule:

@@ -172,13 +172,14 @@ class NodeEditor:
             return
         screen, kept = self._screen, chosen.node
         tree, display = screen.bank.tree(chosen.tree), self._display(chosen)
-        near = {node.id: (score, node) for score, node in similar_nodes(tree, kept)}
+        near = {node.id[:8]: (score, node) for score, node in similar_nodes(tree, kept)}
         if not near:
             screen.browser.notes.notify("no other node of this tree is similar to it")
             return
+        titles = display.titles([kept, *(node for _, node in near.values())])
         choices = {
-            name: f"{score:.2f}  {display.of_title(node)}\n{one_line(node.text, 400)}"
-            for name, (score, node) in near.items()
+            name: f"{score:.2f}  {title}\n{one_line(node.text, 400)}"
+            for (name, (score, node)), title in zip(near.items(), titles[1:], strict=True)
         }
 
         def begin(answer: FormAnswer, retry: Retry) -> None:
@@ -192,7 +193,7 @@ class NodeEditor:
             self._write("merging the nodes", work, chosen.place)
 
         line = FormLine("other", "It goes; what is below it moves below this one", choices=choices)
-        title = f"Which node says the same as {display.of_title(kept)}?"
+        title = f"Which node says the same as “{titles[0]}”?"
         screen.browser.forms.ask(title, [line], begin)
 
     def move(self) -> None:

@@ -127,6 +127,8 @@ def _title(name: str, family: Family, *, counts: bool) -> str:
 
 _KEPT_LINES = 512
 _INDENT = 2
+_TOLD_APART = 200
+"""Of more siblings each has its title alone: to read them all would keep the first line waiting."""
 _NARROW = 34
 
 
@@ -152,6 +154,7 @@ class OutlineView(LineList):
         self.outline: Outline | None = None
         self.shown_as = Display(tree_name, tree_name)
         self._lines: OrderedDict[int, OutlineLine] = OrderedDict()
+        self._titles: dict[int, str] = {}
 
     def show(
         self,
@@ -168,6 +171,7 @@ class OutlineView(LineList):
         self.words = words
         self.shown_as = display
         self._lines.clear()
+        self._titles.clear()
         line = None
         if node_id is not None and (row := self._row_of(node_id)) is not None:
             line = outline.reveal(row)
@@ -244,11 +248,17 @@ class OutlineView(LineList):
         return columns(left, numbers, width)
 
     def _title(self, row: int, room: int) -> str:
-        """Return a node's title; below a parent, what differs from the parent's."""
-        parent, node = int(self._shown.family.parent[row]), self._line(row).node
-        below = parent != NO_PARENT and self.shown_as.layered
-        title = self.shown_as.difference(node, self._line(parent).node if below else None)
-        return title_of(title or node.id, room)
+        """Return a node's title, told apart from its siblings'; below a parent, what differs."""
+        family, node = self._shown.family, self._line(row).node
+        if row not in self._titles:
+            parent = int(family.parent[row])
+            siblings = family.roots if parent == NO_PARENT else family.children(parent)
+            rows = siblings.tolist() if len(siblings) <= _TOLD_APART else [row]
+            above = self._line(parent).node if parent != NO_PARENT else None
+            nodes = [self._line(each).node for each in rows]
+            titles = self.shown_as.titles(nodes, above if self.shown_as.layered else None)
+            self._titles |= zip(rows, titles, strict=True)
+        return title_of(self._titles[row] or node.id, room)
 
     def _indent(self, depth: int, width: int) -> int:
         """Deep nodes are not pushed out of sight: their depth is on the line."""
