@@ -13,6 +13,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from deltamem_tui.bank.tree import Tree
+from deltamem_tui.memory.recall_result import fenced
+from deltamem_tui.text import condense, count_tokens, key
+
 CLOSES = "opens and closes"
 _LINE = re.compile(
     r"(?:- )?(?!- |works in |refused in )(?P<subject>[^:;()]+?)"
@@ -21,6 +25,10 @@ _LINE = re.compile(
 _SEARCH = re.compile(r"(?P<place>[^()]+) \((?P<found>\d{1,6}) of (?P<looked>\d{1,6})\)")
 _ITEM = re.compile(r"(?P<thing>.+?)(?: \(in (?P<times>\d{1,6})\))?")
 _ANSWER = re.compile(r"\w+ (?:works|did nothing)\b.*")
+_SCENES = 500
+_PLACES = 12
+_WHERE = "### Where to look, the likeliest place first (and how often it was seen there)"
+_ITEM_WORDS, _SUBJECT_WORDS = 25, 16
 _PRIOR = 3.0  # looks that count as made for a thing where things in general are known to lie
 _PRIOR_OF_SOUGHT = 2.0  # the same for what was sought, by what lies there at all
 
@@ -160,6 +168,17 @@ def read(lines: Iterable[str]) -> list[PlaceFact]:
     return [fact for line in lines if (found := _LINE.fullmatch(line)) for fact in _facts(found)]
 
 
+def known_in(tree: Tree) -> list[PlaceFact]:
+    """Return what the rules wrote of places in a tree, as much as is read at once."""
+    nodes = [tree.node_at(int(row)) for row in tree.rows[-_SCENES:]]
+    own = {node.id for node in nodes}
+    # A fused chain says again what its nodes say, and a model's `Tip: egg` is of no place.
+    single = (n for n in nodes if n.origin.extractor == "rules" and not own & {*n.origin.nodes})
+    return read(
+        line for node in single for line in node.payload["execution_procedure"].splitlines()
+    )
+
+
 def _facts(line: re.Match[str]) -> list[PlaceFact]:
     items = line["items"].split("; ")
     searches = [_SEARCH.fullmatch(item) for item in items]
@@ -200,3 +219,44 @@ def are_counted(search: Fact, lines: Iterable[str]) -> bool:
         and fact.things.get(search.subject, 0) == int(part["found"])
         for part in searches
     )
+
+
+def where_to_look(places: Mapping[str, Sequence[Chance]], names: Mapping[str, str]) -> list[str]:
+    """Return where to look for the things that the task names, if they were seen anywhere."""
+    lines = [
+        f"{names[slot]}: {', '.join(map(_place, some[:_PLACES]))}"
+        for slot, some in places.items()
+        if any(each.found for each in some)
+    ]
+    return [fenced("\n".join([_WHERE, *lines]))] if lines else []
+
+
+def _place(chance: Chance) -> str:
+    often = f"{chance.found} of {chance.looked}" if chance.looked else f"{chance.found}"
+    return f"{chance.place} ({often})" if chance.found else chance.place
+
+
+def bounded(fact: Fact, words: int) -> Fact:
+    """Return a fact with as many whole items as fit, one at least; a long item is cut."""
+    items: list[str] = []
+    for item in fact.items:
+        short = condense(item.replace(";", ","), _ITEM_WORDS)
+        words -= count_tokens(short)
+        if items and words < 0:
+            break
+        items.append(short)
+    return Fact(condense(fact.subject, _SUBJECT_WORDS), tuple(items), fact.is_count)
+
+
+def unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
+    """Return the facts reduced to items that no line has for the same subject."""
+    known = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
+    fresh: list[Fact] = []
+    for fact in facts:
+        if fact.is_count:
+            fresh += [] if are_counted(fact, lines) else [fact]
+            continue
+        said = "\n".join(line for line in known if f" {key(fact.subject)} " in line)
+        new = [item for item in fact.items if key(item) and f" {key(item)} " not in said]
+        fresh += [Fact(fact.subject, tuple(new))] if new else []
+    return fresh

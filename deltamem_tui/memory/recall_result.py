@@ -7,8 +7,10 @@ header that explains how to read it. What a bank holds is data: it cannot close 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 from deltamem_tui.bank.node import Node
@@ -17,7 +19,7 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 from deltamem_tui.trajectory.validation import FENCE
 
@@ -198,6 +200,19 @@ def _entry(display: Display, number: int, node: Node) -> str:
             separator = "\n" if "\n" in text or _LIST.match(text) else " "
             lines.append(f"{display.label(name)}:{separator}{fenced(text)}")
     return "\n".join(lines)
+
+
+def within(budget: int, entries: Sequence[str], aside: Sequence[str]) -> list[str]:
+    """Return the entries, and of what stands aside the lines for which there are tokens left."""
+    left, kept = budget - sum(map(count_tokens, entries)), list(entries)
+    for entry in aside:
+        lines = entry.splitlines()
+        tokens = list(accumulate(map(count_tokens, lines)))
+        fitting = bisect_right(tokens, left)
+        if fitting > 1:  # a heading alone says nothing
+            kept.append("\n".join(lines[:fitting]))
+            left -= tokens[fitting - 1]
+    return kept
 
 
 def fenced(text: str) -> str:

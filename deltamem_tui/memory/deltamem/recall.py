@@ -25,11 +25,9 @@ things that the task names were seen; what the env tree recalled if there is not
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
@@ -39,7 +37,7 @@ from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.deltamem.definition import DISPLAY, Parameters, TreeParameters
 from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_in
-from deltamem_tui.memory.places import Chance, PlaceFact, TaskAtHand, read
+from deltamem_tui.memory.places import TaskAtHand, known_in, where_to_look
 from deltamem_tui.memory.procedure import (
     FAILED,
     Procedure,
@@ -58,6 +56,7 @@ from deltamem_tui.memory.recall_result import (
     chain_entries,
     compose,
     fenced,
+    within,
 )
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import (
@@ -70,7 +69,7 @@ from deltamem_tui.memory.vectors.search import (
 )
 from deltamem_tui.memory.work.texts import is_signed, project_of, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
-from deltamem_tui.text import ARROW, clean, count_tokens, key, one_line
+from deltamem_tui.text import ARROW, clean, key, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -78,14 +77,11 @@ if TYPE_CHECKING:
 
     Vector = NDArray[np.float32]
 
-_SCENES = 500
-_PLACES = 12
 _CHOICES = 10
 _OF_KIND = 200
 _WARNINGS = 3
 _TASK_WIDTH = 1000
 _SMALL = frozenset(("to", "in", "on", "into", "from", "with", "inventory", "#"))
-_WHERE = "### Where to look, the likeliest place first (and how often it was seen there)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,7 +264,7 @@ def _entries(
     domain, (answer, env) = domain_for(bank.manifest.domain), (found["task"], found["env"])
     goal, task = goal_in(domain, texts["task"]), None
     if goal.understood:
-        facts = _place_facts(bank) if settings.env.enabled else []
+        facts = known_in(bank.tree("env")) if settings.env.enabled else []
         task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made)
     names = task.names if task else {}
     chains = answer.chains if answer else ()
@@ -288,23 +284,10 @@ def _entries(
     aside = _failed(procedures, names)
     if chains and not (entries or aside):
         aside = ["\n\n".join(chain_entries(DISPLAY["task"], chains[0]))]
-    where = _seen(domain.likely_places(task, procedures), names) if task else []
+    where = where_to_look(domain.likely_places(task, procedures), names) if task else []
     if not where and env and (task is None or not (entries or aside)):
         where = chain_entries(DISPLAY["env"], env.chain)
-    return _within(settings.budget, entries, [*aside, *where])
-
-
-def _within(budget: int, entries: Sequence[str], aside: Sequence[str]) -> list[str]:
-    """Return the entries, and of what stands aside the lines for which there are tokens left."""
-    left, kept = budget - sum(map(count_tokens, entries)), list(entries)
-    for entry in aside:
-        lines = entry.splitlines()
-        tokens = list(accumulate(map(count_tokens, lines)))
-        fitting = bisect_right(tokens, left)
-        if fitting > 1:  # a heading alone says nothing
-            kept.append("\n".join(lines[:fitting]))
-            left -= tokens[fitting - 1]
-    return kept
+    return within(settings.budget, entries, [*aside, *where])
 
 
 def _skill(
@@ -399,30 +382,3 @@ def _failed(known: Sequence[Procedure], names: Mapping[str, str]) -> list[str]:
             shown.append(f"- {line}")
     text = "\n".join(shown[:_WARNINGS])
     return [f"### What failed ({DISPLAY['task'].warning})\n{fenced(text)}"] if shown else []
-
-
-def _place_facts(bank: Bank) -> list[PlaceFact]:
-    """Return what the rules wrote of places in the env tree, as much as is read at once."""
-    tree = bank.tree("env")
-    nodes = [tree.node_at(int(row)) for row in tree.rows[-_SCENES:]]
-    own = {node.id for node in nodes}
-    # A fused chain says again what its nodes say, and a model's `Tip: egg` is of no place.
-    single = (n for n in nodes if n.origin.extractor == "rules" and not own & {*n.origin.nodes})
-    return read(
-        line for node in single for line in node.payload["execution_procedure"].splitlines()
-    )
-
-
-def _seen(places: Mapping[str, Sequence[Chance]], names: Mapping[str, str]) -> list[str]:
-    """Return where to look for the things that the task names, if they were seen anywhere."""
-    lines = [
-        f"{names[slot]}: {', '.join(map(_place, some[:_PLACES]))}"
-        for slot, some in places.items()
-        if any(each.found for each in some)
-    ]
-    return [fenced("\n".join([_WHERE, *lines]))] if lines else []
-
-
-def _place(chance: Chance) -> str:
-    often = f"{chance.found} of {chance.looked}" if chance.looked else f"{chance.found}"
-    return f"{chance.place} ({often})" if chance.found else chance.place

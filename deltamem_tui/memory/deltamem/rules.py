@@ -15,7 +15,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.definition import FIELDS, PROMPTS
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
-from deltamem_tui.memory.places import Fact, are_counted, summed
+from deltamem_tui.memory.places import bounded, summed, unknown
 from deltamem_tui.memory.procedure import (
     FAILED,
     RECORD_MARKS,
@@ -32,7 +32,6 @@ from deltamem_tui.text import (
     LIST_MARK,
     bulleted,
     condense,
-    count_tokens,
     counted,
     distinct,
     key,
@@ -50,8 +49,6 @@ _TRIED_LINES = 8
 _RECORD_WORDS = 25  # of an action that is told about, and not to be carried out
 _ANSWER_WORDS = 8
 _FACT_WORDS, _NEW_FACT_WORDS, _COUNT_WORDS = 60, 14, 20
-_ITEM_WORDS = 25
-_SUBJECT_WORDS = 16
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
@@ -262,45 +259,19 @@ def _fused_skill(chain: Sequence[Node]) -> Extraction:
 def _facts(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Extraction:
     """Return what an episode shows of its environment, whatever its outcome."""
     shown = domain.further_facts(trajectory) if chain else domain.facts(trajectory)
-    facts = [_bounded(fact, _FACT_WORDS) for fact in shown if fact.items][:_FACTS]
+    facts = [bounded(fact, _FACT_WORDS) for fact in shown if fact.items][:_FACTS]
     if not facts:
         return Extraction(None, "the episode shows nothing of its environment")
     trigger, reason = domain.scene(trajectory), "no match: all that was seen"
     if chain:
-        facts = _unknown(facts, _lines_of(chain))
+        facts = unknown(facts, _lines_of(chain))
         if not facts:
             return Extraction(None, "the chain states everything seen here")
         reason = f"new to the chain: {listed([fact.subject for fact in facts], 6)}"
         words = (_COUNT_WORDS if fact.is_count else _NEW_FACT_WORDS for fact in facts)
-        facts = list(map(_bounded, facts, words))[:_NEW_FACTS]
+        facts = list(map(bounded, facts, words))[:_NEW_FACTS]
         trigger = f"{trigger} ({listed(distinct(fact.subject for fact in facts))})"
     return Extraction(Payload(trigger, bulleted([fact.line for fact in facts])), reason)
-
-
-def _bounded(fact: Fact, words: int) -> Fact:
-    """Return a fact with as many whole items as fit, one at least; a long item is cut."""
-    items: list[str] = []
-    for item in fact.items:
-        short = condense(item.replace(";", ","), _ITEM_WORDS)
-        words -= count_tokens(short)
-        if items and words < 0:
-            break
-        items.append(short)
-    return Fact(condense(fact.subject, _SUBJECT_WORDS), tuple(items), fact.is_count)
-
-
-def _unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
-    """Return the facts reduced to items that no line has for the same subject."""
-    known = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
-    fresh: list[Fact] = []
-    for fact in facts:
-        if fact.is_count:
-            fresh += [] if are_counted(fact, lines) else [fact]
-            continue
-        said = "\n".join(line for line in known if f" {key(fact.subject)} " in line)
-        new = [item for item in fact.items if key(item) and f" {key(item)} " not in said]
-        fresh += [Fact(fact.subject, tuple(new))] if new else []
-    return fresh
 
 
 def _fused_facts(chain: Sequence[Node]) -> Extraction:
