@@ -16,7 +16,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.errors import UsageError
-from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances
+from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure, filled
 from deltamem_tui.text import clean, condense, distinct, key, listed, one_line, unlike
 from deltamem_tui.trajectory.model import GENERIC, Step, Trajectory, domain_key
@@ -43,10 +43,6 @@ INSTANCES = (
     (re.compile(r"\b[\w.+-]+@[\w-]+\.[\w.]+\b"), "{address}"),
     (re.compile(r"\b(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b"), "{id}"),
     (re.compile(r"(?<![\w.])-?\d+(?:[.,:/]\d+)*\b"), "N"),
-)
-_OFFER = re.compile(
-    r"^\W*(?:available|admissible|possible|valid) (?:actions|commands)\W*:\s*(.+)$",
-    re.IGNORECASE | re.MULTILINE,
 )
 _TOOL = re.compile(r"[\w.-]+")
 _LINE_END = re.compile(r"(?<=[^.,:;])\n")
@@ -229,7 +225,7 @@ class Domain:
 
     def likely_places(
         self,
-        task: TaskAtHand,
+        task: TaskAtHand,  # noqa: ARG002
         known: Sequence[Procedure],  # noqa: ARG002
     ) -> dict[str, list[Chance]]:
         """Return where to look for what a task names, as far as anything is known of it.
@@ -242,8 +238,7 @@ class Domain:
             Open place of a procedure → kinds of places for what stands there, the likeliest
             first.
         """
-        likely = {slot: chances(task.facts, thing) for slot, thing in task.names.items()}
-        return {slot: some for slot, some in likely.items() if some}
+        return {}
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """Return the commands of a procedure as they go for a task, from where the agent is."""
@@ -261,16 +256,9 @@ class Domain:
         """
         return {}
 
-    def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
+    def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:  # noqa: ARG002
         """Return what the observations offered and was not tried."""
-        offers = distinct(
-            offer.strip()
-            for step in trajectory.steps
-            for found in _OFFER.findall(step.observation)
-            for offer in one_line(found).strip("[]").replace("'", "").split(",")
-        )
-        tried = {key(step.action) for step in trajectory.steps}
-        return [goal.generalise(offer) for offer in offers if key(offer) not in tried]
+        return []
 
     def scene(self, trajectory: Trajectory) -> str:
         """Return what an environment is recognised by."""
@@ -331,10 +319,6 @@ class Domain:
     ) -> Iterator[tuple[str, str]]:
         """Yield each thing and its place whenever a step shows or changes it."""
         return iter(())
-
-    def kind_of(self, thing: str) -> str:
-        """Return a thing or a place without what tells it from others of its kind."""
-        return thing
 
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
         """Return what devices, commands and tools did."""

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 from deltamem_tui.memory.domain import Diagnosis, Domain, Move, Shortcut, domain_for
 from deltamem_tui.memory.procedure import filled
-from deltamem_tui.text import condense, counted, key, listed, one_line
+from deltamem_tui.text import condense, counted, key, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _THOUGHT = re.compile(r"think(?::|\[| :)", re.IGNORECASE)
@@ -149,19 +149,15 @@ def failure_of(trajectory: Trajectory) -> Diagnosis:
 
 
 def _by_refusals(trajectory: Trajectory) -> Diagnosis:
-    """Return what any log shows: whether it got stuck, and what was offered and never tried."""
+    """Return what any log shows: whether it got stuck."""
     _, moves = moves_of(trajectory)
     if found := stuck(trajectory, moves):
         return found
-    untried = unexplored(trajectory)
     last = f", and ended with `{moves[-1].action}`" if moves else ""
     return Diagnosis(
         "planning",
         f"No step was refused often{last}; a step that the task needs is missing or came too late.",
-        f"Try what was not tried: {listed(untried, _SHOWN)}."
-        if untried
-        else "List what the task asks for, and check each part before ending.",
-        missing=untried[0] if untried else "",
+        "List what the task asks for, and check each part before ending.",
     )
 
 
@@ -185,9 +181,3 @@ def stuck(trajectory: Trajectory, moves: Sequence[Move]) -> Diagnosis | None:
         action,
         answer,
     )
-
-
-def unexplored(trajectory: Trajectory) -> list[str]:
-    """Return what the observations offered and was not tried."""
-    domain = domain_for(trajectory.domain)
-    return domain.unexplored(trajectory, domain.goal(trajectory))

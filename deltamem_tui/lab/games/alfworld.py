@@ -208,10 +208,6 @@ class AlfworldDomain(Domain):
             for place, things in shown(step, here):
                 yield from ((thing, place) for thing in things)
 
-    def kind_of(self, thing: str) -> str:
-        """Return `drawer` for `drawer 3`."""
-        return kinds(thing)
-
     def functions(self, trajectory: Trajectory) -> list[Fact]:
         """Return what was heated, cooled, cleaned or used, and with what answer."""
         closed: set[str] = set()

@@ -27,8 +27,8 @@ from deltamem_tui.lab.games.scienceworld_rooms import (
     scene_of,
 )
 from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move, Shortcut
-from deltamem_tui.memory.findings import moves_of, stuck, unexplored
-from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
+from deltamem_tui.memory.findings import moves_of, stuck
+from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.text import clean, distinct, key, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -44,7 +44,6 @@ _CHOSEN = re.compile(r"focus on [^\[]+$")
 _FETCHED = re.compile(r"(?:pick up|focus on) \[\w+\]")
 
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
-_NUMBERED = re.compile(r"\b([a-z]+) (\d+)\b")
 _SCENERY = frozenset(("agent", "substance called air"))
 _SHOWN = 6
 
@@ -117,12 +116,14 @@ class ScienceWorldDomain(Domain):
         return ingredients(steps)
 
     def likely_places(
-        self, task: TaskAtHand, known: Sequence[Procedure]
+        self,
+        task: TaskAtHand,
+        known: Sequence[Procedure],  # noqa: ARG002
     ) -> dict[str, list[Chance]]:
         """Return where things were seen; not that of which the task says itself where it is."""
-        likely = super().likely_places(task, known)
         told = ("substance",) if "room" in task.names else ()
-        return {slot: some for slot, some in likely.items() if slot not in told}
+        likely = {slot: chances(task.facts, thing) for slot, thing in task.names.items()}
+        return {slot: some for slot, some in likely.items() if some and slot not in told}
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:
         """Return what the task asks to focus on, and the rooms it names that were not entered."""
@@ -163,17 +164,13 @@ class ScienceWorldDomain(Domain):
         """Things by room, those in another one with it, as each description lists them in turn."""
         return in_rooms(trajectory)
 
-    def kind_of(self, thing: str) -> str:
-        """Return a thing without its number."""
-        return _NUMBERED.sub(r"\1", thing)
-
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
         """Commands that worked, by room."""
         return [fact for fact in self.facts(trajectory) if fact.subject.startswith("works in ")]
 
     def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:
         """By its points, its refusals and its rooms."""
-        return _of_science(trajectory)
+        return _of_science(self, trajectory)
 
     def task_facts(self, task: str) -> dict[str, str]:
         """Return what is done to what, with what and where."""
@@ -341,7 +338,7 @@ def _acts(moves: Sequence[Move]) -> Iterator[_Act]:
             route = [*route, (move.place, gone if gone != move.action else move.place)]
 
 
-def _of_science(trajectory: Trajectory) -> Diagnosis | None:
+def _of_science(domain: Domain, trajectory: Trajectory) -> Diagnosis | None:
     _, moves = moves_of(trajectory)
     wrong = next((move for move in moves if move.reward <= -100), None)
     if wrong:
@@ -354,7 +351,7 @@ def _of_science(trajectory: Trajectory) -> Diagnosis | None:
         )
     if found := stuck(trajectory, moves):
         return found
-    untried = unexplored(trajectory)
+    untried = domain.unexplored(trajectory, domain.goal(trajectory))
     rooms = [each.removeprefix("go to ") for each in untried if each.startswith("go to ")]
     if rooms:
         entered = distinct(move.place for move in moves)
