@@ -64,7 +64,14 @@ _PERSONAL = (
     (re.compile(r"(?<![\w#])[A-Z]\d{6,}\b"), "<id>"),
     (re.compile(r"(?<![\w/.-])(?:\+\d[\d -]{8,}\d|\d{4}(?:[ -]?\d{4}){3})\b"), "<number>"),
     (re.compile(r"/(?:Users|home)/[\w.-]+"), "~"),
-    (re.compile(r"(?i)\b((?:api[_-]?key|token|password|secret)\s*[=:]\s*)\S+"), r"\1<secret>"),
+    (
+        # What an import has marked already stays: `[redacted: key]`.
+        re.compile(
+            r"(?i)\b((?:api[_-]?key|token|password|secret)['\"]?\s*[=:]\s*['\"]?)"
+            r"(?!\[redacted: |['\"])[^\s'\"`,;)}\]]+"
+        ),
+        r"\1<secret>",
+    ),
 )
 _VERBATIM = 200
 _TASK_WORDS = 200

@@ -14,7 +14,7 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.transfer.merging import merge
 from deltamem_tui.memory.work.facts import facts_of
-from deltamem_tui.memory.work.texts import adapted, as_text, from_text, renaming
+from deltamem_tui.memory.work.texts import adapted, as_text, from_text, renaming, shown
 from deltamem_tui.memory.work_context import digest, mended
 
 Steps = Sequence[tuple[str, str]]
@@ -608,3 +608,17 @@ def test_an_error_is_told_where_its_own_words_are_asked_for(tmp_path: Path) -> N
     bank = bank_of(tmp_path, [wrong, *others])
     assert "cannot remove" not in recall(bank, "Remove the css files in /data/web").context
     assert "cannot remove" in recall(bank, "Remove the files a1 and a3 in /data").context
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ("curl -H 'X-Api-Key: [redacted: key]' host", "curl -H 'X-Api-Key: [redacted: key]' host"),
+        ("curl -H 'X-Api-Key: k3v9' host", "curl -H 'X-Api-Key: <secret>' host"),
+        ('{"token": "k3v9", "user": "ada"}', '{"token": "<secret>", "user": "ada"}'),
+        ("login(password='k3v9')", "login(password='<secret>')"),
+        ("PASSWORD=k3v9 make", "PASSWORD=<secret> make"),
+    ],
+)
+def test_a_secret_is_masked_and_what_is_around_it_stays(said: str, told: str) -> None:
+    assert shown(said) == told
