@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, closing, contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from msgspec import Struct
 
@@ -86,24 +84,17 @@ def rows_in(
 
 @contextmanager
 def _opened(path: Path, limits: LogLimits) -> Iterator[sqlite3.Connection]:
-    """Open a store; one whose newest rows still lie in a file beside it is copied with that."""
-    with ExitStack() as stack:
-        size, mode = path.stat().st_size, "immutable=1"
-        wal = path.with_name(f"{path.name}{ASIDE[0]}")
-        if wal.is_file() and (more := wal.stat().st_size):
-            if size + more > limits.piped_bytes:
-                raise RecordError(f"a database of more than {human_size(limits.piped_bytes)}")
-            folder = stack.enter_context(TemporaryDirectory(prefix="deltamem-"))
-            for each in (path, wal):
-                shutil.copyfile(each, Path(folder, each.name))
-            path, mode, size = Path(folder, path.name), "mode=ro", size + more
-        address = f"{path.absolute().as_uri()}?{mode}"
-        store = stack.enter_context(closing(sqlite3.connect(address, uri=True)))
-        units = iter(range(_FREE_UNITS + size // _BYTES_A_UNIT))
+    """Open a store where it lies: with the rows beside it if its program runs, else as a file."""
+    newest = path.with_name(f"{path.name}{ASIDE[0]}")
+    more = newest.stat().st_size if newest.is_file() else 0
+    address = f"{path.absolute().as_uri()}?{'mode=ro' if more else 'immutable=1'}"
+    with closing(sqlite3.connect(address, uri=True)) as store:
+        units = iter(range(_FREE_UNITS + (path.stat().st_size + more) // _BYTES_A_UNIT))
         store.set_progress_handler(lambda: next(units, None) is None, _UNIT)
         store.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.record_bytes)
         store.text_factory = lambda data: data.decode("utf-8", "replace")
         store.execute("PRAGMA trusted_schema = OFF")
+        store.execute("BEGIN")  # all of it as it is now, whatever its program writes meanwhile
         yield store
 
 

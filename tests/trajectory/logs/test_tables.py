@@ -27,7 +27,9 @@ def store(tmp_path: Path) -> Path:
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
+    """The files of a folder without that in which SQLite notes who is reading."""
+    kept = (path for path in folder.iterdir() if not path.name.endswith("-shm"))
+    return {path.name: path.read_bytes() for path in kept}
 
 
 @pytest.fixture
@@ -52,6 +54,17 @@ def test_a_store_is_read_while_its_program_writes_and_never_touched(running: Pat
     assert [each.task for each in found] == ["Fix the sum", "Sort it"]
     assert files(running.parent) == before
     assert "opencode.db-wal" in before
+
+
+def test_what_is_written_while_a_store_is_read_is_not_half_seen(running: Path) -> None:
+    reading = read_logs(running)
+    first = next(reading)
+    with closing(sqlite3.connect(running)) as program:
+        program.execute("DELETE FROM part WHERE message_id = 'm9'")
+        program.commit()
+        program.execute("PRAGMA wal_checkpoint")
+        found = [each for each in (first, *reading) if isinstance(each, Trajectory)]
+    assert found[-1].steps[-1].action == "Sorted."
 
 
 def test_a_store_that_is_no_log_is_skipped_beside_logs_and_refused_by_name(store: Path) -> None:
