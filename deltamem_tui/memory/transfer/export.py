@@ -79,12 +79,13 @@ def prepare(
         BankCorruptError: A file of the bank breaks the format.
         StorageError: A file cannot be read.
     """
-    origins = set[LineOrigin]()
-    found = _texts_leaks(bank, origins, with_episodes=with_episodes)
-    if with_journal and bank.journal.exists:
-        found += _journal_leaks(bank)
-    contents = _contents(bank, origins)
+    contents = _contents(bank)
     provenance = _provenance(bank.manifest.provenance, contents, builder)
+    found = [*_table_leaks(bank, with_episodes=with_episodes)]
+    if with_journal and bank.journal.exists:
+        for commit in bank.journal.commits():
+            if commit.sequence <= bank.commit.sequence:
+                found += _record_leaks(JOURNAL, str(commit.sequence), commit.detail)
     found += _manifest_leaks(bank, provenance)
     packed = package.pack(
         bank, with_episodes=with_episodes, with_journal=with_journal, provenance=provenance
@@ -99,40 +100,21 @@ def leaks(bank: Bank, *, with_episodes: bool = False) -> tuple[Leak, ...]:
         BankCorruptError: A file of the bank breaks the format.
         StorageError: A file cannot be read.
     """
-    found = _texts_leaks(bank, set(), with_episodes=with_episodes)
+    found = _table_leaks(bank, with_episodes=with_episodes)
     return tuple(dict.fromkeys([*found, *_manifest_leaks(bank, bank.manifest.provenance)]))
 
 
-def _texts_leaks(bank: Bank, origins: set[LineOrigin], *, with_episodes: bool) -> list[Leak]:
-    found = [leak for name in bank.trees for leak in _node_leaks(bank, name, origins)]
-    return [*found, *(_episode_leaks(bank) if with_episodes else ())]
-
-
-def _node_leaks(bank: Bank, tree: str, origins: set[LineOrigin]) -> Iterator[Leak]:
-    """Return the secrets in the lines of a tree, dead ones too, and note where its nodes are of."""
-    snapshot = bank.snapshots[tree]
-    for row, _, line in snapshot.table.lines(snapshot.extent):
-        (record,) = parse_lines(snapshot.table, [line], [row])
-        origins.add(record.origin)
-        if may_hold_secrets(line):
-            found = orjson.loads(line)
-            origin = {f"origin.{name}": value for name, value in found.pop("origin").items()}
-            yield from _record_leaks(tree, record.id, found | origin)
-
-
-def _episode_leaks(bank: Bank) -> Iterator[Leak]:
-    snapshot = bank.episodes.snapshot
-    for _, _, line in snapshot.table.lines(snapshot.extent):
-        if may_hold_secrets(line):
-            record = _parsed(line, snapshot.table.lines_path)
-            yield from _record_leaks(episodes.NAME, str(record.get("id", "")), record)
-
-
-def _journal_leaks(bank: Bank) -> Iterator[Leak]:
-    for commit in bank.journal.commits():
-        if commit.sequence > bank.commit.sequence:
-            return
-        yield from _record_leaks(JOURNAL, str(commit.sequence), commit.detail)
+def _table_leaks(bank: Bank, *, with_episodes: bool) -> Iterator[Leak]:
+    """Yield the secrets in the lines of nodes, dead ones too, and of episodes if wanted."""
+    for name in (*bank.trees, *([episodes.NAME] if with_episodes else [])):
+        snapshot = bank.snapshots[name]
+        for _, _, line in snapshot.table.lines(snapshot.extent):
+            if may_hold_secrets(line):
+                record = _parsed(line, snapshot.table.lines_path)
+                if isinstance(origin := record.get("origin"), dict):
+                    del record["origin"]
+                    record |= {f"origin.{key}": value for key, value in origin.items()}
+                yield from _record_leaks(name, str(record.get("id", "")), record)
 
 
 def _manifest_leaks(bank: Bank, provenance: Mapping[str, Any]) -> Iterator[Leak]:
@@ -183,8 +165,13 @@ def _parsed(line: bytes, path: Path) -> dict[str, Any]:
     )
 
 
-def _contents(bank: Bank, origins: set[LineOrigin]) -> Contents:
+def _contents(bank: Bank) -> Contents:
     """Return what the bank was made of, by its lines or by its manifest."""
+    origins = set[LineOrigin]()
+    for name in bank.trees:
+        snapshot = bank.snapshots[name]
+        for row, _, line in snapshot.table.lines(snapshot.extent):
+            origins.add(parse_lines(snapshot.table, [line], [row])[0].origin)
     learnt = set(bank.episodes.ids()) - set(bank.episodes.waiting())
     found = learnt.union(*(each.episodes for each in origins)) - {""}
     before = bank.manifest.provenance.get(_CONTENTS)
