@@ -16,7 +16,7 @@ from deltamem_tui.errors import RecordError, lines_by_reason
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.logs.record import Notice
-from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory, domain_key
+from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
@@ -175,7 +175,6 @@ class ImportReport:
         unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
-        usual_domain: The domain that the episodes are expected to have; empty if there is none.
         domains: How many episodes each of the first domains has. From `LISTED_NAMES` on, further
             ones are one, `OTHER_DOMAINS`.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
@@ -195,7 +194,6 @@ class ImportReport:
     named: set[str] = field(default_factory=set)
     unmatched: list[str] = field(default_factory=list)
     disputed: dict[str, None] = field(default_factory=dict)
-    usual_domain: str = ""
     domains: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     receipts: ReceiptFile | None = None
@@ -247,13 +245,6 @@ class ImportReport:
             hint="correct these and import again",
         )
         return (*self.rejected, rest)
-
-    @property
-    def other_domains(self) -> Counter[str]:
-        """How many episodes have each domain other than the usual one, if there is a usual one."""
-        usual = domain_key(self.usual_domain)
-        others = (each for each in self.domains if self.usual_domain and domain_key(each) != usual)
-        return Counter({each: self.domains[each] for each in others})
 
     def _tallies(self, file: str) -> tuple[FileTally, FileTally]:
         """Return the tally of a log and that of all."""
@@ -369,10 +360,6 @@ def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
     if grown := found.count("grown"):
         went_on = counted(grown, "session went on", "sessions went on")
         yield ReportNote(f"{went_on} since the last import: the earlier records are replaced")
-    if others := found.other_domains:
-        which = counted(others.total(), "episode is", "episodes are")
-        bank = one_line(found.usual_domain, _NAME_WIDTH)
-        yield ReportNote(f"{which} of {_names([*others])}, while the bank is of {bank}")
     yield from _outcome_notes(found)
     yield from reason_notes(found.reasons, _REASONS)
     if found.redaction == "off":
@@ -471,6 +458,4 @@ def _read_as(found: ImportReport) -> str:
     facts = [f"read as {_names(found.total.formats)}"] if found.total.formats else []
     if found.domains:
         facts.append(f"of {_names([name for name, _ in found.domains.most_common()])}")
-    if found.other_domains:
-        facts.append(f"while the bank is of {_names([found.usual_domain])}")
     return f" ({', '.join(facts)})" if facts else ""

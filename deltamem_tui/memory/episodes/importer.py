@@ -102,7 +102,6 @@ class Importer:
             redaction,
             options.get("dry_run", False),
             options.get("listed", True),
-            usual_domain="" if domain else usual,
             receipts=receipts,
         )
 

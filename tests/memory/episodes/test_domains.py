@@ -49,4 +49,4 @@ def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(tmp_path: Pat
     found = take_in(bank, read_logs(logged(tmp_path, *names)))
     kept = [each.domain for each in episodes(Bank.open(bank.path))]
     assert kept == ["Alf World", "Alf World", "alf world", "AlfWorld", "alfworld", "webshop"]
-    assert found.other_domains == {"Alf World": 2, "alf world": 1, "webshop": 1}
+    assert found.domains["Alf World"] == 2
