@@ -14,6 +14,7 @@ from deltamem_tui.errors import DeltaMemError, LogFormatError, TrajectoryError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.trajectory.logs.log import Log
     from deltamem_tui.trajectory.readers import Reader
     from deltamem_tui.trajectory.readers.reading import Trial
@@ -78,7 +79,7 @@ def outcome(
     from deltamem_tui.memory.episodes import outcomes
 
     opened = invocation.open(bank, write=bool(word))
-    found = outcomes.find_episode(opened, episode)
+    found = _find_episode(opened, episode)
     known, notes = outcomes.known_episode(opened, found), []
     if word:
         success = _ENDINGS[word]
@@ -98,6 +99,28 @@ def outcome(
     words = [to_builtins(each) for each in verdicts]
     data = {"id": known.id, "task": known.task, "words": words, "shown_nodes": shown}
     return Result("outcome", data, view=view, notes=notes)
+
+
+def _find_episode(bank: Bank, prefix: str) -> str:
+    """Return the id of the one episode that begins with `prefix`, as a person types it.
+
+    `last` is the one that was imported last.
+
+    Raises:
+        TrajectoryError: There is none, or more than one.
+    """
+    if prefix == "last" and len(bank.episodes):
+        return bank.episodes.ids()[-1]
+    found = [each for each in bank.episodes.ids() if each.startswith(prefix)] if prefix else []
+    if len(found) == 1:
+        return found[0]
+    raise TrajectoryError(
+        f"{len(found):,} episodes begin with {one_line(prefix, 40)!r}"
+        if found
+        else f"no episode has the id {one_line(prefix, 40)!r}",
+        source=str(bank.path),
+        hint="type more of the id" if found else "`deltamem episode list BANK` lists them",
+    )
 
 
 def review(invocation: Invocation, bank: options.Bank) -> Result:

@@ -151,8 +151,9 @@ _COLUMNS = (
 
 
 def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
-    from deltamem_tui.memory.episodes.import_report import sources_text
+    from deltamem_tui.memory.episodes.import_report import SOURCE_NAMES
 
+    sources = (f"{SOURCE_NAMES[source]} {count}" for source, count in sorted(tally.sources.items()))
     return (
         ", ".join(tally.formats),
         file,
@@ -161,7 +162,7 @@ def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
         tally.successes,
         tally.failures,
         tally.episodes - tally.successes - tally.failures,
-        sources_text(tally),
+        ", ".join(sources),
         tally.receptions["duplicate"],
         tally.redactions.total(),
         tally.rejected,

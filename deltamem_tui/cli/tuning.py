@@ -129,6 +129,14 @@ def reembed(
     return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
 
 
+_PRESETS = {
+    "ehr": ("combined", 200, 0, 5, 0.7),
+    "driving": ("periodical", 300, 1, 5, 0.5),
+    "iot": ("combined", 300, 1, 5, 0.5),
+}
+"""The published values of `forgetting.RULES`. Driving measures utility as a distance, which is not
+a share of successes: of its rules only the period carries over."""
+
 Delete = Annotated[bool, flag("--apply", "Delete the listed nodes.")]
 
 
@@ -154,7 +162,7 @@ def forget(
     opened = invocation.open(bank, write=apply)
     rules = settings_of(opened)
     if preset:
-        rules = replace(rules, **forgetting.PRESETS[preset])
+        rules = replace(rules, **dict(zip(forgetting.RULES, _PRESETS[preset], strict=True)))
     if rules.forgetting == "none":
         raise UsageError(
             "the bank has no rule of forgetting",

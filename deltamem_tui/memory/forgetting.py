@@ -12,7 +12,7 @@ is as old as the last of the episodes that it was learnt from; one that a person
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -41,23 +41,8 @@ if TYPE_CHECKING:
 Reason = Literal["periodical", "history"]
 
 _BY_AGE, _BY_USE = ("periodical", "combined"), ("history", "combined")
-_LIMITS = ("forget_period", "forget_recalls", "forget_judged", "forget_utility")
-_NUMBERS = ("forgetting", *_LIMITS)
+RULES = ("forgetting", "forget_period", "forget_recalls", "forget_judged", "forget_utility")
 """The settings that say what is forgotten."""
-
-
-def _published(period: int, recalls: int, judged: int, utility: float) -> dict[str, Any]:
-    numbers = (period, recalls, judged, utility)
-    return {"forgetting": "combined", **dict(zip(_LIMITS, numbers, strict=True))}
-
-
-PRESETS: Mapping[str, Mapping[str, Any]] = {
-    "ehr": _published(200, 0, 5, 0.7),
-    "driving": {**_published(300, 1, 5, 0.5), "forgetting": "periodical"},
-    "iot": _published(300, 1, 5, 0.5),
-}
-"""The published values, as settings. Driving measures utility as a distance, which is not a share
-of successes: of its rules only the period carries over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +104,7 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: Settings) -> list[De
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; what was deleted before stays deleted.
     """
-    numbers = {name: getattr(rules, name) for name in _NUMBERS}
+    numbers = {name: getattr(rules, name) for name in RULES}
     done = []
     for each in deletions:
         tree = bank.tree(each.tree)

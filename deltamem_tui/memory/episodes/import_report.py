@@ -33,7 +33,7 @@ _NAMES = 3
 _NAME_WIDTH = 40
 _REASON_WIDTH = 160
 _LISTED_REASONS = 100
-_SOURCES: Mapping[OutcomeSource, str] = {
+SOURCE_NAMES: Mapping[OutcomeSource, str] = {
     "stated": "from log",
     "user": "from user",
     "judge": "from judge",
@@ -288,19 +288,12 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
         **({f"{would}grown": record["grown"]} if record["grown"] else {}),
         **{name: record[name] for name in ("duplicates", "rejected")},
-        **{f"outcome {_SOURCES[source]}": n for source, n in sorted(total.sources.items())},
+        **{f"outcome {SOURCE_NAMES[source]}": n for source, n in sorted(total.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"redacted {kind}": count for kind, count in sorted(total.redactions.items())},
     }
     notes = [*_notes(found, outcomes_name)]
     return ReportView(record, facts, notes=notes, summary=_import_summary(found))
-
-
-def sources_text(tally: FileTally) -> str:
-    """Return how many outcomes of a log each source has: `from log 3, from user 1`."""
-    return ", ".join(
-        f"{_SOURCES[source]} {count}" for source, count in sorted(tally.sources.items())
-    )
 
 
 def _file_record(file: str, tally: FileTally) -> dict[str, Any]:

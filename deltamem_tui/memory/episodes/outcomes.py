@@ -26,7 +26,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.memory.episodes.credit import put_uses
 from deltamem_tui.memory.episodes.stored_episodes import LEARNT_AS, episode, unmarked
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import counted
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.receipt import together
 
@@ -142,28 +142,6 @@ def person_verdict(episode: Trajectory, *, success: bool | None) -> Trajectory:
     # A reward that contradicts the person is the log's mistake, so it goes.
     reward = before.reward if before.success == success else None
     return with_verdict(episode, Outcome(success, reward, "user"))
-
-
-def find_episode(bank: Bank, prefix: str) -> str:
-    """Return the id of the one episode that begins with `prefix`, as a person types it.
-
-    `last` is the one that was imported last.
-
-    Raises:
-        TrajectoryError: There is none, or more than one.
-    """
-    if prefix == "last" and len(bank.episodes):
-        return bank.episodes.ids()[-1]
-    found = [each for each in bank.episodes.ids() if each.startswith(prefix)] if prefix else []
-    if len(found) == 1:
-        return found[0]
-    raise TrajectoryError(
-        f"{len(found):,} episodes begin with {one_line(prefix, 40)!r}"
-        if found
-        else f"no episode has the id {one_line(prefix, 40)!r}",
-        source=str(bank.path),
-        hint="type more of the id" if found else "`deltamem episode list BANK` lists them",
-    )
 
 
 def known_episode(bank: Bank, episode_id: str) -> Trajectory:
