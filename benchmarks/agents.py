@@ -24,7 +24,7 @@ from typing import Any
 from benchmarks import goals
 from benchmarks.agent_server import ScriptedServer
 from benchmarks.goals import Goal
-from deltamem_tui.agents.hooks import PROTOCOLS
+from deltamem_tui.agents.protocols import PROTOCOLS
 
 ROUNDS = 5
 _ROUNDS_SECONDS = 60.0

@@ -16,6 +16,14 @@ if TYPE_CHECKING:
     from deltamem_tui.cli.invocation import SharedOptions
 
 
+_HOOK_HELP = """\
+Usage: deltamem hook AGENT EVENT --bank BANK [--budget N] [--learn rules|USD] < EVENT.json
+
+Agents call it at a prompt, a failed tool, a start and an end: `deltamem agent install` writes it
+into their settings. Whatever fails is a line in hook.log, which `deltamem agent status` names.
+"""
+
+
 class BrowserRequest(NamedTuple):
     """A call that opens the browser.
 
@@ -71,6 +79,10 @@ def main() -> NoReturn:
 def _hook(arguments: list[str]) -> int:
     from deltamem_tui.agents.asking import quick_answer
 
+    if "--help" in arguments:
+        sys.stdout.write(_HOOK_HELP)
+        sys.stdout.flush()
+        return 0
     answer, told = quick_answer(arguments)
     if answer is None:
         from deltamem_tui.agents.hooks import run

@@ -10,7 +10,7 @@ import os
 import socket
 import sys
 from collections.abc import Callable, Sequence
-from contextlib import closing, suppress
+from contextlib import AbstractContextManager, closing, suppress
 from pathlib import Path
 
 from deltamem_tui import paths
@@ -19,7 +19,7 @@ from deltamem_tui.agents import asking
 IDLE_SECONDS = 600.0
 _LONGEST = 16 * 1024 * 1024
 
-Answer = Callable[[list[str], bytes, str], str]
+Answer = Callable[[list[str], bytes, str], AbstractContextManager[str]]
 """What a hook prints: for its arguments, its input and its working folder."""
 
 
@@ -82,4 +82,6 @@ def _answer_next(door: socket.socket, answer: Answer) -> None:
             while len(data) < _LONGEST and (piece := link.recv(65536)):
                 data += piece
             arguments, told, folder = json.loads(data)
-            link.sendall(json.dumps(answer(arguments, told.encode(), folder)).encode())
+            with answer(arguments, told.encode(), folder) as printed:
+                link.sendall(json.dumps(printed).encode())
+                link.shutdown(socket.SHUT_WR)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,10 +12,9 @@ from deltamem_tui import paths
 from deltamem_tui.agents.sessions import SessionFile
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.memory.method import display_of, is_shown
-from deltamem_tui.memory.recall_result import CollectionRecall, chain_entries, compose, fenced
+from deltamem_tui.memory.recall_result import compose, fenced
 from deltamem_tui.memory.work.texts import project_of
-from deltamem_tui.memory.work_context import WORK, digest, mended
+from deltamem_tui.memory.work_context import digest, mended
 from deltamem_tui.text import count_tokens
 from deltamem_tui.trajectory.readers.coding import workspace
 from deltamem_tui.trajectory.receipt import ShownNode, made
@@ -25,7 +24,6 @@ _banks: dict[str, Bank] = {}
 _MOST_RECEIPTS = 90  # an episode has at most 100
 DIGEST_TOKENS = 200
 _MOST_TEXTS = 20
-_LONGEST_TASK = 2_000
 
 
 def load(bank: str) -> None:
@@ -47,21 +45,15 @@ def _opened(path: str) -> Bank:
 def prompt_context(
     session: SessionFile, prompt: str, folder: str, characters: int, tokens: int
 ) -> tuple[SessionFile, str]:
-    """Recall for a prompt and a working folder; nodes that the session has already are left out."""
+    """Recall for a prompt and a working folder, if that has a node that the session has not."""
     from deltamem_tui.memory import engine
 
     bank, scene = _opened(session.bank), workspace(directory=folder)
     found = engine.recall(bank, prompt, scene, folders=paths.prompt_folders())
     new = [each for each in found.shown if _name(each) not in session.given]
     # Without a near node the text is what any task of the bank gets: noise at each prompt.
-    text = found.context if new else ""
-    counted = any(each is not None and each.rule == WORK for each in found.collections.values())
-    if text and not counted and len(new) < len(found.shown):
-        entries = _entries(bank, found.collections.values(), new)
-        text = compose(bank.manifest.domain, entries, paths.prompt_folders())
-    text = fitted(text, characters, tokens)
-    kept = replace(session, task=prompt[:_LONGEST_TASK])
-    return _with(kept, bank, new if text else [], text, prompt, scene), text
+    text = fitted(found.context, characters, tokens) if new else ""
+    return _with(replace(session, task=prompt), bank, new if text else [], text, scene), text
 
 
 def failures_for(
@@ -70,14 +62,14 @@ def failures_for(
     """Return what a bank knows of a failed tool call: how it failed before, what worked then."""
     bank = _opened(session.bank)
     found = mended(bank, call, error)
-    lines = [fenced("\n".join(line for _, line in found))] if found else []
-    composed = compose(bank.manifest.domain, lines, paths.prompt_folders())
+    lines = [fenced("\n".join(line for _, line in found))]
+    composed = compose(bank.manifest.domain, lines, paths.prompt_folders()) if found else ""
     text = fitted(composed, characters, tokens)
-    if text in session.texts:
+    if not text or text in session.texts:
         return session, ""
     nodes = {node.id: node for node, _ in found}
     shown = [ShownNode("task", id_, 1, 1.0, node.revision) for id_, node in nodes.items()]
-    return _with(session, bank, shown if text else [], text, session.task, ""), text
+    return _with(session, bank, shown, text), text
 
 
 def digest_for(session: SessionFile, folder: str, tokens: int) -> tuple[SessionFile, str]:
@@ -107,37 +99,16 @@ def _name(shown: ShownNode) -> str:
     return f"{shown.collection}/{shown.node}"
 
 
-def _entries(
-    bank: Bank, answers: Iterable[CollectionRecall | None], new: Sequence[ShownNode]
-) -> Iterator[str]:
-    """Yield the entries of the nodes that are new, in the order of their chains."""
-    names = {_name(each) for each in new}
-    for answer in answers:
-        if answer is None or not is_shown(bank, answer.collection):
-            continue
-        display = display_of(bank, answer.collection)
-        for chain in answer.chains:
-            for node, entry in zip(chain, chain_entries(display, chain), strict=True):
-                name = f"{answer.collection}/{node.id}"
-                if name in names:
-                    names.remove(name)
-                    yield entry
-
-
 def _with(
-    session: SessionFile,
-    bank: Bank,
-    shown: Sequence[ShownNode],
-    text: str,
-    task: str,
-    scene: str,
+    session: SessionFile, bank: Bank, shown: Sequence[ShownNode], text: str, scene: str = ""
 ) -> SessionFile:
     """Add what a session was given now. A first recall counts also if it showed nothing."""
     if not text and session.receipts:
         return session
     receipts = session.receipts
     if len(receipts) < _MOST_RECEIPTS:
-        receipt = made(bank.manifest.counts_as, bank.commit.sequence, shown, task, scene)
+        when = bank.commit.sequence
+        receipt = made(bank.manifest.counts_as, when, shown, session.task, scene)
         receipts = (*receipts, to_builtins(receipt))
     return replace(
         session,

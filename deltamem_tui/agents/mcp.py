@@ -55,13 +55,8 @@ NodeId = Annotated[
 Count = Annotated[int, Field(ge=1, le=50, description="The most nodes of each collection.")]
 
 
-def serve(banks: ServedBanks, folders: Sequence[Path]) -> None:
-    """Serve banks on stdin and stdout until the client goes away; see `server_over`."""
-    server_over(banks, folders).run("stdio")
-
-
 def server_over(banks: ServedBanks, folders: Sequence[Path]) -> MCPServer[None]:
-    """Return the server, with its tools.
+    """Return the server, with its tools; its `run("stdio")` serves until the client goes away.
 
     Args:
         banks: The banks that are served.
@@ -74,39 +69,31 @@ def server_over(banks: ServedBanks, folders: Sequence[Path]) -> MCPServer[None]:
         version=version("deltamem-tui"),
         log_level="ERROR",
     )
-    MemoryTools(banks, folders).add_to(server)
+    reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
+    memory = MemoryTools(banks, folders)
+    tools: list[tuple[Callable[..., Any], str]] = [
+        (memory.list_banks, "List memory banks"),
+        (memory.recall, "Recall past experience"),
+        (memory.search, "Search memory"),
+        (memory.show, "Show a memory"),
+    ]
+    for tool, title in tools:
+        server.add_tool(
+            tool,
+            title=title,
+            description=cleandoc(tool.__doc__ or ""),
+            annotations=reading,
+            structured_output=tool != memory.recall,
+        )
     return server
 
 
 class MemoryTools:
-    """The tools over some banks.
-
-    Args:
-        banks: The banks that are served.
-        folders: Where the header of a context is looked up.
-    """
+    """The tools over some banks, as `server_over` has them."""
 
     def __init__(self, banks: ServedBanks, folders: Sequence[Path]) -> None:
         self._banks = banks
         self._folders = tuple(folders)
-
-    def add_to(self, server: MCPServer[None]) -> None:
-        """Add the tools to a server."""
-        reading = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
-        tools: list[tuple[Callable[..., Any], str]] = [
-            (self.list_banks, "List memory banks"),
-            (self.recall, "Recall past experience"),
-            (self.search, "Search memory"),
-            (self.show, "Show a memory"),
-        ]
-        for tool, title in tools:
-            server.add_tool(
-                tool,
-                title=title,
-                description=cleandoc(tool.__doc__ or ""),
-                annotations=reading,
-                structured_output=tool != self.recall,
-            )
 
     def list_banks(self) -> dict[str, Any]:
         """List the memory banks that can be asked, with what each was learnt for."""

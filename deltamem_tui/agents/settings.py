@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from deltamem_tui.agents.hooks import END, PROTOCOLS, AgentProtocol, Handler
+from deltamem_tui.agents.protocols import END, PROTOCOLS, AgentProtocol, Handler
 from deltamem_tui.bank.disk import files
 from deltamem_tui.errors import StorageError, UsageError
 from deltamem_tui.text import one_line

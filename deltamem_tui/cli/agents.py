@@ -15,6 +15,7 @@ from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.agents.settings import FileChange
@@ -34,7 +35,7 @@ def serve(
     from deltamem_tui.agents.served_banks import ServedBanks
 
     try:
-        from deltamem_tui.agents.mcp import serve
+        from deltamem_tui.agents.mcp import server_over
     except ImportError as error:
         raise UsageError(
             "serving agents needs the package mcp",
@@ -45,7 +46,7 @@ def serve(
     served = ServedBanks(invocation.banks_folder, named)
     if sys.stdin.isatty():
         invocation.output.note("waiting for an MCP client's messages on stdin; Ctrl+C ends it")
-    serve(served, invocation.settings().prompt_folders())
+    server_over(served, invocation.settings().prompt_folders()).run("stdio")
     return Result("serve", {"banks": list(served.places())})
 
 
@@ -80,6 +81,7 @@ def install(
 
     path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
     how = _way_of_learning(learn)
+    notes += _model_of(invocation, how)
     if project and not protocol.in_projects:
         reason = f"{protocol.name} reads no hooks of a project"
         raise UsageError(reason, hint="leave out --project: they go into your own settings")
@@ -111,6 +113,17 @@ def _way_of_learning(given: str | None) -> str:
     return known
 
 
+def _model_of(invocation: Invocation, how: str) -> list[str]:
+    """Make sure that the model which is to learn can be asked within its limit; return a note."""
+    if how in ("", "rules"):
+        return []
+    from deltamem_tui.cli.models import chosen_model, model_client
+
+    model = chosen_model(invocation, None, "`model = …` in deltamem.toml; or learn by `rules`")
+    model_client(invocation, options.ModelOptions(max_cost=float(how), dry_run=True))
+    return [f"each session's end may cost ${how}, asked of {one_line(model, 80)}"]
+
+
 def remove(agent: Agent, project: Project = False, dry_run: options.DryRun = False) -> Result:
     """Remove the entries that `agent install` wrote; other settings stay."""
     from deltamem_tui.agents import settings
@@ -129,7 +142,7 @@ def status(
 
     from deltamem_tui import paths
     from deltamem_tui.agents import settings
-    from deltamem_tui.agents.hooks import PROTOCOLS
+    from deltamem_tui.agents.protocols import PROTOCOLS
     from deltamem_tui.agents.sessions import StateFolder
 
     folder = _folder(project)
@@ -152,7 +165,11 @@ def status(
         if entries and ran is None and protocol.trust:
             notes.append(f"{protocol.name}: no hook ran yet; {protocol.trust}")
     waiting = state.waiting()
-    data = {"agents": agents, "state": str(state.folder), "waiting": waiting}
+    log, last = state.folder / "hook.log", None
+    if log.exists() and (failures := log.read_text(errors="replace").splitlines()):
+        last = one_line(failures[-1], 300)
+        notes.append(f"the last failure: {last} ({log} has all)")
+    data = {"agents": agents, "state": str(state.folder), "waiting": waiting, "last_failure": last}
 
     def view(page: Page) -> None:
         rows = []

@@ -17,7 +17,7 @@ from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
-    from deltamem_tui.agents.sessions import QueuedImport
+    from deltamem_tui.agents.queued import QueuedImport
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.episodes.import_report import FileTally, ImportReport, Reception
     from deltamem_tui.trajectory.logs.sources import FoundLog
@@ -172,7 +172,8 @@ def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
 def _import_queued(invocation: Invocation, only: str | None) -> Result:
     """Take in the sessions that wait, those of one bank if it is named."""
     from deltamem_tui import paths
-    from deltamem_tui.agents.sessions import StateFolder, take_queued
+    from deltamem_tui.agents.queued import take_queued
+    from deltamem_tui.agents.sessions import StateFolder
 
     state = StateFolder(paths.state_folder())
     path = invocation.writable_bank(only) if only else None

@@ -17,11 +17,14 @@ import pytest
 
 from deltamem_tui import paths
 from deltamem_tui.agents import asking, helper, hooks, settings
-from deltamem_tui.agents.hooks import PROTOCOLS
+from deltamem_tui.agents.protocols import PROTOCOLS
 from deltamem_tui.agents.sessions import StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.stored_episodes import episodes
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
+from tests.llm.hosted import hosted
 from tests.program import deltamem, own_folders
 
 TASK = "Fix the failing date parser."
@@ -50,10 +53,11 @@ def room(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 
 @pytest.mark.usefixtures("room")
 def test_the_helper_answers_until_it_is_not_asked() -> None:
-    def answer(arguments: list[str], told: bytes, folder: str) -> str:
+    @contextmanager
+    def answer(arguments: list[str], told: bytes, folder: str) -> Iterator[str]:
         if arguments == ["bad"]:
             raise ValueError(arguments)
-        return f"{arguments} {len(told)} {folder}"
+        yield f"{arguments} {len(told)} {folder}"
 
     long = "word ö " * 100_000
     assert asking.ask(["early"], b"") is None
@@ -70,8 +74,9 @@ def test_the_helper_answers_until_it_is_not_asked() -> None:
 
 
 def test_a_helper_is_asked_only_where_nobody_else_may_enter(room: Path) -> None:
-    def answer(*_: object) -> str:
-        return "heard"
+    @contextmanager
+    def answer(*_: object) -> Iterator[str]:
+        yield "heard"
 
     with helping(answer):
         folder = Path(asking.place()).parent
@@ -101,9 +106,11 @@ def test_a_hook_prints_what_the_helper_answers(room: Path) -> None:
     bank = create_bank(room / "code", embedder="hashing")
     asked: list[Any] = []
 
-    def answer(arguments: list[str], told: bytes, folder: str) -> str:
+    @contextmanager
+    def answer(arguments: list[str], told: bytes, folder: str) -> Iterator[str]:
         asked.append((arguments, told, folder))
-        return hooks.answered(state, arguments, told, folder) + "heard"
+        with hooks.answered(state, arguments, told, folder) as printed:
+            yield printed + "heard"
 
     told = json.dumps({"session_id": "s1", "cwd": "/w", "prompt": TASK}).encode()
     called = ["gemini", "prompt", "--bank", str(bank.path)]
@@ -124,6 +131,33 @@ def test_a_hook_prints_what_the_helper_answers(room: Path) -> None:
     assert state.session("gemini", "s1", str(bank.path)).task == TASK
     alone = subprocess.run(program, cwd=room, env=os.environ, **how)
     assert alone.stdout == b"{}\n"
+
+
+def test_what_comes_too_late_was_not_told(room: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An agent waits for no more than some seconds: then its hook has nothing to say."""
+    bank = create_bank(room / "code", embedder="hashing")
+    for text in (TASK, "Add a currency.", "Speed up the report."):
+        steps = (Step("edit dates.py", "ok"), Step("pytest -q", "2 passed"))
+        learn(bank, Trajectory(text, "", steps, Outcome(success=True, source="user")))
+    state, gone = StateFolder(room / "deltamem" / "agents"), Event()
+
+    @contextmanager
+    def answer(arguments: list[str], told: bytes, folder: str) -> Iterator[str]:
+        with hooks.answered(state, arguments, told, folder) as printed:
+            assert "dates.py" in printed
+            gone.wait(20)
+            yield printed
+
+    told = json.dumps({"session_id": "s1", "cwd": "/w", "prompt": TASK}).encode()
+    called = ["claude-code", "prompt", "--bank", str(bank.path)]
+    with helping(answer):
+        with monkeypatch.context() as patch:
+            patch.setattr(asking, "ANSWER_SECONDS", 0.3)
+            assert asking.ask(called, told) == ""
+        gone.set()
+        found = json.loads(asking.ask(called, told) or "")  # told now, for the first time
+    assert "dates.py" in found["hookSpecificOutput"]["additionalContext"]
+    assert len(state.session("claude-code", "s1", str(bank.path)).receipts) == 1
 
 
 def session(path: Path) -> None:
@@ -180,6 +214,58 @@ def test_the_end_of_a_session_learns_what_signs_say_and_you_have_the_last_word(
         assert deltamem("episode", "outcome", bank, "last", "failure", "--yes").code == 0
         assert deltamem("episode", "review", bank).data["queue"] == []
         assert [node.label for node in Bank.open(bank).tree("task")] == ["failure"]
+
+
+def test_a_model_learns_at_an_end_within_its_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What cannot work is said at the install; what fails later, by `agent status`."""
+    with own_folders(tmp_path), hosted(tmp_path / "cache") as (server, variables):
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        bank = create_bank(tmp_path / "code", embedder="hashing").path
+        install = ("agent", "install", "claude-code", "--bank", bank, "--learn", "0.05")
+        refused = [deltamem(*install).document["errors"][0]]
+        monkeypatch.setenv("DELTAMEM_MODEL", "openai/own")
+        refused.append(deltamem(*install).document["errors"][0])
+        said = ["no model was named", "the price of openai/own is not known"]
+        assert [each["message"] for each in refused] == said
+        assert "`price` in deltamem.toml" in refused[1]["hint"]
+        assert not (Path.home() / ".claude").exists()
+        session(tmp_path / "s1.jsonl")
+        told = {"session_id": "s1", "cwd": "/w", "transcript_path": str(tmp_path / "s1.jsonl")}
+        hooks.run(["claude-code", "end", "--bank", str(bank)], json.dumps(told).encode())
+
+        def learnt() -> list[str]:
+            program = [sys.executable, "-m", "deltamem_tui", "hook", "learn", str(bank), "0.05"]
+            subprocess.run(program, check=True, capture_output=True, env=os.environ)
+            return [node.origin.model for node in Bank.open(bank).tree("task")]
+
+        def last_failure() -> str:
+            return str(deltamem("agent", "status").data["last_failure"])
+
+        assert learnt() == []
+        assert "the price of openai/own is not known" in last_failure()
+        assert server.requests == []
+        monkeypatch.setenv("DELTAMEM_PRICE", "0.25/2")
+        assert deltamem(*install).code == 0
+        assert learnt() == ["openai/own"]
+        assert server.requests
+        monkeypatch.setenv("DELTAMEM_PRICE", "9000/9000")
+        other = (tmp_path / "s1.jsonl").read_text().replace("s1", "s2").replace("date", "price")
+        (tmp_path / "s2.jsonl").write_text(other)
+        told |= {"session_id": "s2", "transcript_path": str(tmp_path / "s2.jsonl")}
+        hooks.run(["claude-code", "end", "--bank", str(bank)], json.dumps(told).encode())
+        server.requests.clear()
+        assert learnt() == ["openai/own"]
+        assert server.requests == []
+        assert "the next call could cost" in last_failure()
+
+
+def test_a_hook_says_what_it_is() -> None:
+    program = [sys.executable, "-m", "deltamem_tui", "hook", "--help"]
+    done = subprocess.run(program, capture_output=True, check=True, stdin=subprocess.DEVNULL)
+    assert done.stdout.startswith(b"Usage: deltamem hook AGENT EVENT --bank BANK")
 
 
 @pytest.mark.parametrize("how", ["0", "much", "-1", "inf"])

@@ -20,8 +20,9 @@ import pytest
 
 from deltamem_tui import paths
 from deltamem_tui.agents import hooks, settings
+from deltamem_tui.agents.hook_input import outcome_in, parsed
 from deltamem_tui.agents.hook_recall import digest_for, fitted
-from deltamem_tui.agents.hooks import PROTOCOLS, outcome_in, parsed
+from deltamem_tui.agents.protocols import PROTOCOLS
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
@@ -377,7 +378,10 @@ def test_a_power_cut_leaves_the_settings_as_they_were_or_as_they_are(tmp_path: P
     assert stat.S_IMODE(path.stat().st_mode) == 0o640
 
 
-def test_the_blocks_of_the_page(tmp_path: Path, bank: Path, state: StateFolder) -> None:
+@pytest.mark.usefixtures("state")
+def test_the_blocks_of_the_page(
+    tmp_path: Path, bank: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = (DOCS / "agents.md").read_text()
     lines = [
         shlex.split(line, comments=True)
@@ -385,6 +389,7 @@ def test_the_blocks_of_the_page(tmp_path: Path, bank: Path, state: StateFolder) 
         for line in block.splitlines()
     ]
     with own_folders(tmp_path) as banks:
+        monkeypatch.setenv("DELTAMEM_MODEL", "openai/gpt-4o-mini")
         shutil.copytree(bank, banks / "kitchen")
         for program, *arguments in lines:
             assert program == "deltamem"
