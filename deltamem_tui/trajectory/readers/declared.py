@@ -5,6 +5,7 @@ Every value is a JMESPath expression. `docs/readers.md` has an example.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -18,6 +19,7 @@ from msgspec import structs
 
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.json_text import parse_json
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, located
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, StepStatus, Trajectory
@@ -59,8 +61,14 @@ from deltamem_tui.trajectory.readers.sessions import (
     stray,
     whole_log,
 )
-from deltamem_tui.trajectory.readers.shapes import as_list, as_mapping, as_text, unfolded
-from deltamem_tui.trajectory.readers.traces import opened_text, span_of, task_in, trace_episode
+from deltamem_tui.trajectory.readers.shapes import (
+    as_list,
+    as_mapping,
+    as_text,
+    opened_text,
+    unfolded,
+)
+from deltamem_tui.trajectory.readers.traces import span_of, task_in, trace_episode
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 if TYPE_CHECKING:
@@ -72,6 +80,7 @@ _STATUSES: dict[str, StepStatus] = {
 }
 _SHIPPED = Path(__file__).with_name("formats")
 _NOTHING_THERE = "leave it out if nothing was done in it, else declare its format with `--format`"
+_MOST_NAME = 300
 _REASON_WIDTH = 500  # scorers often explain with the whole answer
 FILE = "file_name"
 """The key under which a record has the name of its file, without its endings."""
@@ -243,31 +252,44 @@ def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
     """Yield the episodes of a log whose records are one value, a list, or one for each session."""
     declared = form.declared
     is_checked = declared.gather and "own" in form.searches
-    sessions: dict[str, tuple[str, list[object]]] = {}
+    stands_alone = declared.spans or (declared.messages and "replayed(" not in declared.messages)
+    sessions: dict[str, tuple[str, list[bytes]]] = {}
     name = ""
-    for record in records:
-        # Where lines are changes, or answers do not name their calls, a gap ends the episode.
-        if records.gaps and (not declared.messages or "replayed(" in declared.messages):
-            yield rest_refused(record.position)
-            break
-        if is_checked and not form.is_own(record.value):
-            yield located(stray("not a record of this format"), "", record.position)
-            continue
-        if begun := form.find("begins", record.value):
-            name = record.position if begun is True else as_text(begun)
-        several = as_list(form.find("records", record.value)) if declared.gather else []
-        _, values = sessions.setdefault(name, (record.position, []))
-        values += several or [record.value]
+    try:
+        for record in records:
+            # Where lines are changes, or answers do not name their calls, a gap ends the episode.
+            if records.gaps and not stands_alone:
+                yield rest_refused(record.position)
+                break
+            if is_checked and not form.is_own(record.value):
+                yield located(stray("not a record of this format"), "", record.position)
+                continue
+            several = as_list(form.find("records", record.value)) if declared.gather else []
+            for each in several or [record.value]:
+                begun = form.find("begins", each)
+                if declared.spans and not _is_name(begun):
+                    why = f"a span without a trace id of up to {_MOST_NAME} characters"
+                    yield located(stray(why), "", record.position)
+                    continue
+                name = record.position if begun is True else as_text(begun or name)
+                held = sessions.setdefault(name, (record.position, []))[1]
+                held.append(json.dumps(each, separators=(",", ":")).encode())
+    except RecordError as error:  # no room: what was read is not lost
+        yield error
 
     def parse(conversation: Conversation, values: list[object]) -> Trajectory:
         conversation.has_gaps = records.gaps > 0
-        if len(sessions) > 1 and not form.find("messages", values):
+        if declared.messages and len(sessions) > 1 and not form.find("messages", values):
             raise NothingAskedError(f"{are_left_out('line', len(values))}: of no session")
         taken = _taken(form, values, conversation) if declared.follows else values
         return _episode(conversation, form=form, record=taken)
 
-    for first, values in sessions.values():
-        yield from conversation_readings(first, parse, values)
+    for first, held in sessions.values():
+        yield from conversation_readings(first, parse, [*map(parse_json, held)])
+
+
+def _is_name(begun: object) -> bool:
+    return isinstance(begun, str | int) and 0 < len(str(begun)) <= _MOST_NAME
 
 
 def _parts(form: _Format, value: object, name: str = "") -> Iterator[Part]:
@@ -357,7 +379,7 @@ def _of_spans(conversation: Conversation, form: _Format, record: object) -> Traj
     if not spans:
         raise RecordError("a trace without spans", hint="export the trace with them")
     task = task_in(opened_text(form.find("task", record)))
-    return trace_episode(conversation, sorted(spans, key=lambda each: each.start), task=task)
+    return trace_episode(conversation, sorted(spans, key=lambda each: each.start), task)
 
 
 def _steps(form: _Format, record: object) -> Iterator[Step]:

@@ -21,6 +21,8 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_mapping,
     as_object,
     as_text,
+    natural_key,
+    opened_text,
     unfolded,
     unquoted,
 )
@@ -164,6 +166,48 @@ def _replayed(entries: object) -> object:
     return root.get("")
 
 
+def _attributes(value: object) -> object:
+    """Return what dotted names hold, however it is exported, as nested objects and lists."""
+    tree: dict[str, object] = {}
+    _grow(tree, _typed_values(value) if isinstance(value, list) else as_mapping(value))
+    return _listed(tree)
+
+
+def _typed_values(pairs: object) -> dict[str, object]:
+    found = map(as_mapping, as_list(pairs))
+    return {as_text(each.get("key")): _typed_value(each.get("value")) for each in found}
+
+
+def _typed_value(value: object) -> object:
+    typed = as_mapping(value)
+    if "arrayValue" in typed:
+        return [*map(_typed_value, as_list(as_mapping(typed["arrayValue"]).get("values")))]
+    if "kvlistValue" in typed:
+        return _typed_values(as_mapping(typed["kvlistValue"]).get("values"))
+    return next(iter(typed.values()), None)
+
+
+def _grow(tree: dict[str, object], attributes: Json) -> None:
+    for name, value in attributes.items():
+        place: object = tree
+        *path, last = name.split(".", _DEEPEST)
+        for key in path:
+            place = place.setdefault(key, {}) if isinstance(place, dict) else None
+        if isinstance(place, dict):
+            inner = place.setdefault(last, {} if isinstance(value, dict) else value)
+            if isinstance(value, dict) and isinstance(inner, dict):
+                _grow(inner, value)
+
+
+def _listed(value: object) -> object:
+    if not isinstance(value, dict):
+        return value
+    inner = {key: _listed(item) for key, item in value.items()}
+    if inner and all(key.isdecimal() for key in inner):
+        return [inner[key] for key in sorted(inner, key=natural_key)]
+    return inner
+
+
 def _member(place: object, key: object) -> object:
     if isinstance(place, dict):
         return place.get(key)
@@ -244,6 +288,7 @@ def _attached(sample: object) -> object:
 
 _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "attached": _attached,
+    "attributes": _attributes,
     "beside": _beside,
     "between": _between,
     "call": _call,
@@ -253,6 +298,7 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "fenced": _fenced,
     "first": _first,
     "flat": _flat,
+    "opened": opened_text,
     "parted": _parted,
     "latest": _latest,
     "parsed": lambda text: as_object(unfolded(text)),

@@ -19,7 +19,6 @@ from deltamem_tui.trajectory.readers import (
     handwritten,
     markdown,
     native,
-    trace_formats,
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import UNDISPUTED, Reader
@@ -31,7 +30,6 @@ READERS: tuple[Reader, ...] = (
     *coding_agents.READERS,
     markdown.SPECSTORY,
     markdown.AIDER,
-    trace_formats.OTEL,
     chat_logs.OPENAI,
     chat_logs.ANTHROPIC,
     chat_logs.SHAREGPT,

@@ -93,6 +93,7 @@ Json = Mapping[str, object]
 
 # Of an object as Python shows it; a longer one stays text.
 _MOST_SHOWN = 100_000
+_NESTED_TEXTS = 3
 _DIGITS = re.compile(r"(\d+)")
 _JSON_BEGINS = re.compile(r"\s*[{\[]")
 
@@ -131,6 +132,16 @@ def unquoted(value: object) -> object:
     if isinstance(value, str) and value.startswith('"'):
         with suppress(ValueError):
             return orjson.loads(value)
+    return value
+
+
+def opened_text(value: object) -> object:
+    """Return what is in a text that is JSON, or Python's way to show it, in a text again."""
+    for _ in range(_NESTED_TEXTS):
+        inner = unfolded(unquoted(value))
+        if inner is value:
+            break
+        value = inner
     return value
 
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.json_text import parse_json
-from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import located
-from deltamem_tui.trajectory.model import Outcome, Trajectory
+from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcomes import number
 from deltamem_tui.trajectory.readers.coding import call_text, own_words
 from deltamem_tui.trajectory.readers.conversation import Conversation, StepDraft
@@ -23,8 +18,6 @@ from deltamem_tui.trajectory.readers.messages import (
     parts_of,
     role_of,
 )
-from deltamem_tui.trajectory.readers.reader import Reading, conversation_readings
-from deltamem_tui.trajectory.readers.sessions import Records, whole_log
 from deltamem_tui.trajectory.readers.shapes import (
     Json,
     as_json,
@@ -32,8 +25,7 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_mapping,
     as_object,
     as_text,
-    unfolded,
-    unquoted,
+    opened_text,
 )
 
 # Where programs put what a user asked, and what they answered at the end.
@@ -42,7 +34,6 @@ _ASKED = (
     *("message", "text"),
 )
 _BATCHES = ("messages", "contents", "generations", "choices", "candidates", "output")
-_NESTED_TEXTS = 3
 _MOST_DIGITS = 30  # of a number that is a time
 _EPOCH, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
 
@@ -142,53 +133,33 @@ class Span:
 
 def span_of(row: Json) -> Span:
     """Return the span that a row of a declaration tells of."""
-    given, answer = opened_text(row.get("given")), opened_text(row.get("answer"))
-    span = Span(
+    asked = opened_text(row.get("asked"))
+    prompt = task_in(asked)  # where it was asked in one text
+    return Span(
         id=as_text(row.get("id")),
         parent=as_text(row.get("parent")),
         name=as_text(row.get("name")) or "tool",
         start=moment(row.get("start")),
         is_tool=bool(row.get("is_tool")),
-        given=given,
-        answer=answer,
+        asked=messages_in(asked) or [{"role": "user", "content": prompt}][: bool(prompt)],
+        answered=messages_in(opened_text(row.get("answered")), answer=True),
+        model=as_text(row.get("model")),
+        given=opened_text(row.get("given")),
+        answer=row.get("answer"),
         call_id=as_text(row.get("call_id")),
         failed=bool(row.get("failed")),
     )
-    if row.get("is_model"):
-        prompt = task_in(given)  # where it was asked in one text
-        span.asked = messages_in(given) or [{"role": "user", "content": prompt}][: bool(prompt)]
-        span.answered = messages_in(answer, answer=True)
-        span.model = as_text(row.get("model"))
-    return span
 
 
-def opened_text(value: object) -> object:
-    """Return what is in a text that is JSON, or Python's way to show it, in a text again."""
-    for _ in range(_NESTED_TEXTS):
-        inner = unfolded(unquoted(value))
-        if inner is value:
-            break
-        value = inner
-    return value
-
-
-def trace_episode(
-    conversation: Conversation,
-    spans: Sequence[Span],
-    *,
-    task: str = "",
-    asked: str = "",
-    outcome: Outcome | None = None,
-    metadata: Mapping[str, str] | None = None,
-) -> Trajectory:
+def trace_episode(conversation: Conversation, spans: Sequence[Span], task: str = "") -> Trajectory:
     """Return the episode of one trace, whose spans are in order of time.
 
     The conversation is the longest that a model was asked in about the trace's own task, and the
-    last of those that are as long.
+    last of those that are as long. The task is what its user says, or what the trace says of that.
     """
     models = [span for span in spans if span.asked]
     tools = [span for span in spans if span.is_tool]
-    begins = task or asked or next(filter(None, (task_in(each.asked) for each in models)), "")
+    begins = task or next(filter(None, (task_in(each.asked) for each in models)), "")
     own = [span for span in models if begins and begins in task_in(span.asked)] or models
     others = [span for span in models if task_in(span.asked) not in ("", begins)]
     if own is not models:
@@ -202,11 +173,9 @@ def trace_episode(
         add_messages(conversation, longest.asked)
         _add_answer(conversation, longest.answered, tools)
     return conversation.episode(
-        task=task,
+        task=task if task in conversation.task or not conversation.has_task else "",
         environment=conversation.system,
-        outcome=outcome,
         agent=longest.model if longest else "",
-        metadata=metadata,
     )
 
 
@@ -256,41 +225,3 @@ def _add_steps(conversation: Conversation, tools: Sequence[Span]) -> None:
         call_id = f"{index} {span.call_id}"
         conversation.call(span.name, span.given, call_id)
         conversation.answer(content_text(span.answer), call_id, failed=span.failed)
-
-
-MOST_NAME = 300
-"""How many characters the name of a trace or of a part of it may have."""
-
-
-def as_name(value: object) -> str | None:
-    """Return what a log calls a trace or a part of one; empty if it does not say."""
-    if value is not None and not isinstance(value, str | int):
-        return None
-    name = as_text(value)
-    return name if len(name) <= MOST_NAME else None
-
-
-def each_trace(
-    parts: Callable[[object], Iterable[tuple[str, object] | RecordError]],
-    parse: Callable[[Conversation, str, list[object]], Trajectory],
-) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for formats in which the parts of a trace may lie anywhere."""
-
-    def gather(records: Records) -> Iterator[Reading]:
-        traces: dict[str, tuple[str, list[bytes]]] = {}
-        try:
-            for record in records:
-                yield from records.refusals()
-                for part in parts(record.value):
-                    if isinstance(part, RecordError):
-                        yield located(part, "", record.position)
-                    else:
-                        held = traces.setdefault(part[0], (record.position, []))[1]
-                        held.append(json.dumps(part[1], separators=(",", ":")).encode())
-        except RecordError as error:  # no room: what was read is not lost
-            yield error
-        for name, (position, found) in traces.items():
-            whole = [parse_json(each) for each in found]
-            yield from conversation_readings(position, parse, name, whole)
-
-    return whole_log(gather)
