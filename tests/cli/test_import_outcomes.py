@@ -42,7 +42,7 @@ def test_an_import_of_which_nothing_came_in_is_an_error_and_names_the_reader(
     assert answer.code == 1
     assert answer.document["status"] == "error"
     (row,) = answer.data["files"]
-    assert (row["formats"], row["episodes"], row["rejected"]) == (["openai-chat"], 0, 2)
+    assert (row["formats"], row["episodes"], row["rejected"]) == (["chat"], 0, 2)
 
 
 NO_LISTS = {

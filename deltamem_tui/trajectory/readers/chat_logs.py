@@ -1,8 +1,8 @@
-"""Logs that hold conversations and little else: OpenAI's, Anthropic's, ShareGPT's, gateways'."""
+"""Logs that hold conversations and little else: lists of messages, whoever wrote them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 
@@ -133,28 +133,28 @@ def _call(call: Json) -> list[object]:
 
 
 _SAID = frozenset({"content", "value", "text", "parts", "tool_calls"})
+_LISTS = ("messages", "conversations", "trajectory")
 _AGENT_KEYS = ("model", "model_name", "agent")
 
 
-def is_message(value: object) -> bool:
-    """Return True if a value is one message of a conversation."""
-    message = as_mapping(value)
-    who = speaker(message.get("role", message.get("from")))
-    return who is not None and not message.keys().isdisjoint(_SAID)
-
-
-def _are_messages(value: object) -> bool:
-    return isinstance(value, list) and bool(value) and all(map(is_message, value))
-
-
 def _is_spoken(value: object) -> bool:
-    """Return True if a value is meant as a conversation, also if an unknown speaker is in it."""
-    messages = map(as_mapping, as_list(value))
-    return any("role" in message or "from" in message for message in messages)
+    """Return True if a value is meant as a message, also if an unknown speaker is in it."""
+    message = as_mapping(value)
+    return ("role" in message or "from" in message) and not message.keys().isdisjoint(_SAID)
 
 
-def _conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
-    """Yield a log's lists of messages, under `keys` or any name; loose ones make one, to a gap."""
+def _lists_in(value: object) -> dict[str, list[object]]:
+    """Return the lists of messages in a record, by their keys: one under a known key, else all."""
+    if isinstance(value, list):
+        return {"": value}
+    record = as_mapping(value)
+    known = [key for key in _LISTS if isinstance(record.get(key), list)][:1]
+    named = known or [key for key in record if any(map(_is_spoken, as_list(record[key])))]
+    return {key: as_list(record[key]) for key in named}
+
+
+def _conversations(log: Log) -> Iterator[ChatRecord | RecordError]:
+    """Yield a log's lists of messages; loose ones make one, up to a gap."""
     loose: list[object] = []
     position, has_gap, is_over = "", False, False
     held = SizeGuard("a conversation", log.limits)
@@ -165,8 +165,11 @@ def _conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | Rec
         for item in found:
             if isinstance(item, RecordError):
                 yield item
-            elif not _is_loose(item.value, keys):
-                yield from _conversations_of(item, keys)
+            elif lists := _lists_in(item.value):
+                yield from (_chat(item, key, lists) for key in lists)
+            elif not _is_spoken(item.value):
+                reason = f"no list of messages under `{_LISTS[0]}`"
+                yield RecordError(reason, position=item.position)
             elif not is_over and loose and has_gap:
                 is_over = True
                 yield rest_refused(item.position)
@@ -178,31 +181,20 @@ def _conversations(log: Log, keys: tuple[str, ...]) -> Iterator[ChatRecord | Rec
         yield ChatRecord(loose, position)
 
 
-def _is_loose(value: object, keys: tuple[str, ...]) -> bool:
-    """Return True if a record is meant as a message, also if an unknown speaker is in it."""
-    record = as_mapping(value)
-    return _is_spoken([record]) and bool(record.keys() & _SAID) and not _listed(record, keys)
-
-
-def _conversations_of(item: Record, keys: tuple[str, ...]) -> Iterator[ChatRecord | RecordError]:
+def _chat(item: Record, key: str, lists: dict[str, list[object]]) -> ChatRecord:
     record = as_mapping(item.value)
-    if isinstance(item.value, list):
-        yield ChatRecord(item.value, item.position)
-    elif key := _listed(record, keys):
-        yield ChatRecord(
-            as_list(record[key]),
-            item.position,
-            names={name: record[name] for name in NAMING_KEYS if name in record},
-            system=content_text(record.get("system")).strip(),
-            agent=agent_of(record),
-            outcome=_outcome(record),
-        )
-    elif named := {name: value for name, value in record.items() if _is_spoken(value)}:
-        for name, value in named.items():
-            place = f"{item.position}, key {quoted(name, 80)}"
-            yield ChatRecord(as_list(value), place, {"id": name})
-    else:
-        yield RecordError(f"no list of messages under `{keys[0]}`", position=item.position)
+    models = (record.get(name) for name in _AGENT_KEYS)
+    if key and key not in _LISTS:
+        place = f"{item.position}, key {quoted(key, 80)}"
+        return ChatRecord(lists[key], place, {"id": key})
+    return ChatRecord(
+        lists[key],
+        item.position,
+        names={name: record[name] for name in NAMING_KEYS if name in record},
+        system=content_text(record.get("system")).strip(),
+        agent=next((each for each in models if isinstance(each, str)), ""),
+        outcome=_outcome(record),
+    )
 
 
 def _outcome(record: Json) -> Outcome:
@@ -212,21 +204,12 @@ def _outcome(record: Json) -> Outcome:
     return recorded_anywhere(record)
 
 
-def _listed(record: Json, keys: tuple[str, ...]) -> str:
-    return next((key for key in keys if isinstance(record.get(key), list)), "")
-
-
-def _read_conversations(*keys: str, of_calls: bool = False) -> Callable[[Log], Iterator[Reading]]:
-
-    def read(log: Log) -> Iterator[Reading]:
-        found = _conversations(log, keys)
-        for item in counted_once(found) if of_calls else found:
-            if isinstance(item, RecordError):
-                yield item
-            else:
-                yield from conversation_readings(item.position, episode_in, item)
-
-    return read
+def _read(log: Log) -> Iterator[Reading]:
+    for item in counted_once(_conversations(log)):
+        if isinstance(item, RecordError):
+            yield item
+        else:
+            yield from conversation_readings(item.position, episode_in, item)
 
 
 def episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
@@ -241,85 +224,25 @@ def episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
     )
 
 
-def agent_of(record: Mapping[str, object]) -> str:
-    """Return the model that acted, as a record names it; empty if it does not."""
-    names = (record.get(key) for key in _AGENT_KEYS)
-    return next((name for name in names if isinstance(name, str)), "")
+def _is_message(value: object) -> bool:
+    message = as_mapping(value)
+    return _is_spoken(message) and speaker(message.get("role", message.get("from"))) is not None
 
 
-_BLOCKS = frozenset(
-    {"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"}
-    | {"web_search_tool_result", "web_fetch_tool_result", "mcp_tool_use", "mcp_tool_result"}
-)
+def _is_chat(value: object) -> bool:
+    lists = _lists_in(value).values()
+    return bool(lists) and all(each and all(map(_is_message, each)) for each in lists)
 
 
-def _has_blocks(messages: object) -> bool:
-    messages = map(as_mapping, as_list(messages))
-    parts = (as_mapping(part) for each in messages for part in as_list(each.get("content")))
-    return any(isinstance(part.get("type"), str) and part["type"] in _BLOCKS for part in parts)
+def _claims(preview: Preview) -> float:
+    """Return how sure the reader of the plainest format is: any that knows more is surer."""
+    loose = bool(preview.records) and all(map(_is_message, preview.records))
+    return 0.5 * (loose or share(preview, _is_chat))
 
 
-def _lists_in(record: object, keys: tuple[str, ...]) -> list[object]:
-    under = [each for key in keys if (each := as_mapping(record).get(key)) is not None]
-    return under[:1] or [*as_mapping(record).values()] or [record]
-
-
-def _claims(
-    keys: tuple[str, ...], sureness: float, is_own: Callable[[object], bool], *, of_all: bool = True
-) -> Callable[[Preview], float]:
-    """Return how sure a reader is of conversations whose messages are its own, all or some."""
-
-    def claims(preview: Preview) -> float:
-        whole = [*preview.records]
-        if _are_messages(whole):  # a message a record
-            return sureness * is_own(whole)
-        lists = [each for record in whole for each in _lists_in(record, keys)]
-        if not of_all and not any(map(is_own, lists)):
-            return 0.0
-        return sureness * share(
-            preview,
-            lambda record: all(
-                _are_messages(each) and (is_own(each) or not of_all)
-                for each in _lists_in(record, keys)
-            ),
-        )
-
-    return claims
-
-
-def _is_openai(messages: object) -> bool:
-    return not _has_blocks(messages) and all("role" in as_mapping(m) for m in as_list(messages))
-
-
-ANTHROPIC = Reader(
-    name="anthropic",
-    description="Anthropic messages: content blocks of text, tool_use and tool_result",
-    # Conversations without a tool call stand beside those that have some.
-    claims=_claims(("messages",), 0.6, _has_blocks, of_all=False),
-    read=_read_conversations("messages", of_calls=True),
-)
-OPENAI = Reader(
-    name="openai-chat",
-    description="OpenAI chat: messages with role, content and tool_calls",
-    # The plainest of formats: any reader that knows more about a log is surer of it.
-    claims=_claims(("messages", "trajectory"), 0.5, _is_openai),
-    read=_read_conversations("messages", "trajectory", of_calls=True),
-)
-
-
-def _is_sharegpt(messages: object) -> bool:
-    return "from" in as_mapping(as_list(messages)[0] if as_list(messages) else None)
-
-
-def _sharegpt_claims(preview: Preview) -> float:
-    under = [as_mapping(record).get("conversations") for record in preview.records]
-    named = 0.8 * sum(map(_are_messages, under)) / max(len(under), 1)
-    return max(named, _claims((), 0.8, _is_sharegpt)(preview))
-
-
-SHAREGPT = Reader(
-    name="sharegpt",
-    description="ShareGPT, AgentInstruct, ETO: conversations of from and value",
-    claims=_sharegpt_claims,
-    read=_read_conversations("conversations"),
+READER = Reader(
+    name="chat",
+    description="chats: messages of role and content, or of from and value",
+    claims=_claims,
+    read=_read,
 )

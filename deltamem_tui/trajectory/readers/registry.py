@@ -30,9 +30,7 @@ READERS: tuple[Reader, ...] = (
     *coding_agents.READERS,
     markdown.SPECSTORY,
     markdown.AIDER,
-    chat_logs.OPENAI,
-    chat_logs.ANTHROPIC,
-    chat_logs.SHAREGPT,
+    chat_logs.READER,
     *handwritten.READERS,
     *shipped_readers(),
 )

@@ -41,7 +41,7 @@ def test_nesting_a_million_deep(tmp_path: Path, data: bytes) -> None:
     path.write_bytes(data)
     with pytest.raises(LogFormatError, match=r"deep.json.*: JSON nested more than [\d,]+ deep"):
         list(read_logs([path]))
-    (reading,) = read_logs([path], format="openai-chat")
+    (reading,) = read_logs([path], format="chat")
     assert "nested more than" in told(reading)
 
 

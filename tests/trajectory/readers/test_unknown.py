@@ -30,7 +30,7 @@ def test_if_a_third_of_a_log_does_not_fit_another_format_is_named(tmp_path: Path
     row = {"role": "user", "content": "look"}
     log = [row] * 3 + [{**row, "type": "session_meta", "payload": {}}] * 5
     told = readings(tmp_path, lines(*log), "log", format="codex")
-    words = "probably another format: openai-chat, because it looks like OpenAI chat"
+    words = "probably another format: chat, because it looks like chats"
     assert words in str(told[-1])
     more = lines(*log, *log[-1:] * 2)
     assert words not in str(readings(tmp_path, more, "log", format="codex")[-1])
