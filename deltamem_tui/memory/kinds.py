@@ -62,8 +62,7 @@ def kind_of(bank: Bank, episode: Trajectory) -> str:
 
 def with_task_kind(episode: Trajectory, kind: str) -> Trajectory:
     """Return the same episode, with the same id, and the kind that a model gave its task."""
-    facts = {"task_kind": kind, "task_kind_source": "unknown" if kind == OTHER else "model"}
-    return episode.with_facts(metadata={**episode.metadata, **facts})
+    return episode.with_facts(metadata={**episode.metadata, "task_kind": kind})
 
 
 def resolve_kinds(
