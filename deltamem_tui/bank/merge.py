@@ -67,10 +67,9 @@ class MergePlan:
 
     Args:
         banks: The banks. Each is taken as its handle shows it.
-        with_episodes: Whether the episodes are merged too.
     """
 
-    def __init__(self, banks: Sequence[Bank], *, with_episodes: bool = True) -> None:
+    def __init__(self, banks: Sequence[Bank]) -> None:
         self.banks = tuple(banks)
         first, *others = banks
         for other in others:
@@ -81,7 +80,7 @@ class MergePlan:
         self.joins = {name: self._join(name) for name in first.collections}
         self.updates = {name: Update(join) for name, join in self.joins.items()}
         tables = [bank.snapshots[episodes.NAME] for bank in banks]
-        self.episodes = EpisodeJoin.of(tables) if with_episodes else None
+        self.episodes = EpisodeJoin.of(tables)
 
     @property
     def conflicts(self) -> list[Conflict]:
@@ -104,13 +103,12 @@ class MergePlan:
         """The nodes that all episodes were shown, those that no bank has too, and all outcomes."""
         ledgers = [ledger.CREDIT.entries(bank.snapshots) for bank in self.banks]
         joint = ledger.joined(ledgers)
-        if self.episodes is not None:
-            # A bank that was shown nothing in an episode may still say how it ended.
-            unsure = np.union1d(ledger.disputed(ledgers, joint), self.episodes.differing)
-            shown = np.intersect1d(unsure, joint["third"])
-            for episode, line in zip(shown, self.episodes.lines_of(shown), strict=True):
-                if line:
-                    ledger.with_words(joint, episode, orjson.loads(line))
+        # A bank that was shown nothing in an episode may still say how it ended.
+        unsure = np.union1d(ledger.disputed(ledgers, joint), self.episodes.differing)
+        shown = np.intersect1d(unsure, joint["third"])
+        for episode, line in zip(shown, self.episodes.lines_of(shown), strict=True):
+            if line:
+                ledger.with_words(joint, episode, orjson.loads(line))
         return joint
 
     @cached_property
@@ -127,7 +125,7 @@ class MergePlan:
         return (
             not any(len(update.written) for update in self.updates.values())
             and not any(changes.counted for changes in self.changes.values())
-            and not (known and (known.added or len(known.revised) or len(known.learnt)))
+            and not (known.added or len(known.revised) or len(known.learnt))
             and self.manifest == first.manifest
             and np.array_equal(self.credit, shown)
             and np.array_equal(self.shares, shares)
@@ -148,11 +146,11 @@ class MergePlan:
             batch.state_counters(name, births[differ], totals[differ])
         ledger.CREDIT.keep(batch, target.snapshots, self.credit)
         ledger.ORIGINS.keep(batch, target.snapshots, ledger.but(self.shares, origin))
-        if self.episodes is not None:
-            self._write_episodes(batch, self.episodes)
+        self._write_episodes(batch)
 
-    def _write_episodes(self, batch: Batch, joined: EpisodeJoin) -> None:
+    def _write_episodes(self, batch: Batch) -> None:
         """Put the episodes' lines and states into a batch."""
+        joined = self.episodes
         new = batch.next_row(episodes.NAME) + np.arange(joined.added)
         births = np.concatenate([joined.snapshots[0].births, new])
         written = np.concatenate([np.arange(joined.before, len(joined.records)), joined.revised])
@@ -173,7 +171,7 @@ class MergePlan:
                 for name, changes in self.changes.items()
             },
             "conflicts": [{"tree": each.tree, "node": each.kept.id} for each in self.conflicts],
-            "episodes": self.episodes.added if self.episodes is not None else 0,
+            "episodes": self.episodes.added,
         }
 
     def _join(self, name: str) -> Join:
@@ -248,11 +246,8 @@ def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
 
 def merge_to(path: Path, plan: MergePlan) -> Bank:
     """Merge banks into a new one, called like its folder, which appears whole or not at all."""
-    learnt = plan.episodes is not None
     with files.new_folder(path) as draft:
-        copy = transfer.copy_into(
-            draft, plan.banks[0], name=path.name, history=False, learnt=learnt
-        )
+        copy = transfer.copy_into(draft, plan.banks[0], name=path.name, history=False, learnt=True)
         batch = Batch(None, copy.snapshots)
         batch.log("merge", plan.detail())
         plan.write(batch, copy, copy.manifest.counts_as)

@@ -92,11 +92,10 @@ def _plan_lines(plan: MergePlan) -> Iterator[str]:
             for each in ids:
                 node = next(found.node(each) for found in tables if found.find(each))
                 yield f"{sign} {name} {_node_text(display, node)}"
-    if plan.episodes:
-        first, *others = (each.episodes.ids() for each in plan.banks)
-        known = {*first}
-        for each in dict.fromkeys(each for ids in others for each in ids if each not in known):
-            yield f"+ episode {each[:8]} {_task(plan.banks, each)}"
+    first, *others = (each.episodes.ids() for each in plan.banks)
+    known = {*first}
+    for each in dict.fromkeys(each for ids in others for each in ids if each not in known):
+        yield f"+ episode {each[:8]} {_task(plan.banks, each)}"
 
 
 def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
@@ -108,7 +107,7 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
         for label in next(iter(counts.values()))
     ]
     page.table(("", *counts), [row for row in rows if any(row[1:])])
-    episodes = view.record["episodes"] or {}
+    episodes = view.record["episodes"]
     if any(episodes.values()):
         page.facts({f"episodes {name}": count for name, count in episodes.items()})
     for section in view.sections:

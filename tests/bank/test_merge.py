@@ -191,8 +191,6 @@ def test_episodes_come_once_and_stay_learnt(pair: tuple[Bank, Bank]) -> None:
     assert two.episodes.ids() == ["1" * 16, "3" * 16, "2" * 16]
     assert two.episodes.waiting() == []
     assert two.episodes.record("1" * 16) == records["two"][0]
-    without = MergePlan([one, two], with_episodes=False)
-    assert without.episodes is None
     merged_into(one, two)
     assert one.episodes.record("1" * 16) == records["two"][0]
 

@@ -131,9 +131,6 @@ def test_what_may_be_merged_is_offered(folder: Path) -> None:
         assert isinstance(dialog, AskDialog)
         assert dialog.query_one("#other", Choices).chosen == "near"
         assert "not offered: far: another embedder" in person.screen
-        assert "[x] include its episodes" in person.screen
-        await person.press("tab", "space")
-        assert "[ ] include its episodes" in person.screen
 
     browse(folder, story, size=(120, 40))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
@@ -35,7 +36,6 @@ def merge(
     banks: Sequence[Bank],
     output: Path | None = None,
     *,
-    with_episodes: bool = True,
     across_domains: bool = False,
     dry_run: bool = False,
 ) -> Merge:
@@ -44,7 +44,6 @@ def merge(
     Args:
         banks: At least two, of one embedder. Frozen ones will do, but for one that is written.
         output: The folder of a new bank; None merges into the first.
-        with_episodes: Whether the episodes are merged too.
         across_domains: Whether banks of different domains are merged at all.
         dry_run: Make the plan, and write nothing.
 
@@ -66,17 +65,14 @@ def merge(
     if not across_domains:
         _require_one_domain(banks)
 
-    def plan() -> MergePlan:
-        return MergePlan(banks, with_episodes=with_episodes)
-
     if output is None:
         banks[0].require_writable()
-        made = plan() if dry_run else merge_into(banks[0], plan)
+        made = MergePlan(banks) if dry_run else merge_into(banks[0], partial(MergePlan, banks))
         bank, changed = banks[0], not made.empty
     else:
         if banks[0].archived:
             require_sound(banks[0])  # it is copied as it is
-        made = plan()
+        made = MergePlan(banks)
         bank, changed = (banks[0] if dry_run else merge_to(output, made)), True
     if dry_run:
         made.check()  # what would be refused then is refused now

@@ -153,8 +153,7 @@ def view_merge(merge: Merge) -> ReportView:
             {"what": each.name, "kept": each.before, "lost": each.after, "bank": bank}
             for bank, each in plan.disagreements
         ],
-        "episodes": episodes
-        and {
+        "episodes": {
             "added": episodes.added,
             "revised": len(episodes.revised),
             "learnt": len(episodes.learnt),

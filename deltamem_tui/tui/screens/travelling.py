@@ -152,10 +152,7 @@ def merge(browser: Browser, path: Path) -> None:
     choices, unfit = _others(browser, path, same_embedder=True)
     if not choices:
         return
-    lines = (
-        FormLine("other", f"Bank to merge into {path.name}", choices=choices),
-        FormLine("episodes", "include its episodes", "yes", tick=True),
-    )
+    lines = (FormLine("other", f"Bank to merge into {path.name}", choices=choices),)
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         return browser.work.start(
@@ -197,14 +194,12 @@ def _plan_merge(path: Path, folder: Path, answer: FormAnswer) -> Outcome:
     """Find out what merging another bank into the one at `path` would change."""
     from deltamem_tui.memory.transfer import merging
 
-    target, with_episodes = Bank.open(path), bool(answer["episodes"])
+    target = Bank.open(path)
     with about("other"):
         source = Bank.open(paths.find_bank(answer["other"], folder))
 
     def merged(*, dry_run: bool) -> Merge:
-        return merging.merge(
-            [target, source], with_episodes=with_episodes, across_domains=True, dry_run=dry_run
-        )
+        return merging.merge([target, source], across_domains=True, dry_run=dry_run)
 
     def write(_: Progress) -> Outcome:
         merged(dry_run=False)
@@ -227,8 +222,7 @@ def _merge_sections(merge: Merge) -> list[Section]:
         text = ", ".join(f"{count:,} {what}" for what, count in counts if count)
         title = display_of(merge.plan.banks[0], name).title
         sections.append(Section(title, text or "stays as it is"))
-    if merge.plan.episodes is not None:
-        sections.append(Section("Episodes", f"{merge.plan.episodes.added:,} new"))
+    sections.append(Section("Episodes", f"{merge.plan.episodes.added:,} new"))
     return sections + _sections(view_merge(merge).sections)
 
 
