@@ -30,7 +30,7 @@ NEEDLESS = {
     "bank.freeze: states.npy": OTHERS,
     "batch.write_unseen: embeddings.npy": AGAIN,
     "batch.write_unseen: index.npy": AGAIN,
-    "export.write_skills: bank.deltamem": AGAIN,
+    "skills.write_skills: bank.deltamem": AGAIN,
     "transfer.write > new_file: bank.deltamem": AGAIN,
     "transfer.install: bank.json": OTHERS,
     "table.create > replace: index.npy": DERIVED,
