@@ -15,7 +15,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, Literal, get_args
 
 import orjson
 from msgspec import Struct, field, to_builtins
@@ -33,10 +33,6 @@ STEP_WORDS = {
     name: get_args(kind)
     for name, kind in (("kind", StepKind), ("status", StepStatus), ("speaker", StepSpeaker))
 }
-
-_QUOTES_AS_LINE_BREAKS = bytes(range(256)).replace(b'"', b"\n")
-# The first is a quotation mark within a text.
-_OTHER_ESCAPES = (b"\\\n", b"\\u", b"\\r", b"\\b", b"\\f")
 
 
 class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
@@ -159,11 +155,7 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         metadata: Other facts of the log worth keeping (task type, trial, external id), as text.
         verdicts: What others say of how it ended, at most one a source; `outcome` counts.
         receipts: What the agent was shown of its memory, a receipt a recall.
-        has_plain_texts: Whether a look at its texts found nothing in them to be cleaned or taken
-            out. False also if no look was taken.
     """
-
-    has_plain_texts: ClassVar[bool] = False  # an episode that has them has a True in its dict
 
     task: str
     environment: str = field(default_factory=str)
@@ -196,33 +188,13 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
 
     @cached_property
     def searchable(self) -> bytes:
-        """All its texts in UTF-8, to be searched at once: as they are, or as JSON has them.
-
-        Only line breaks, tabs and backslashes may be escaped. The JSON is at hand for the id, and
-        joining the texts takes ten times as long.
-        """
-        try:
-            found = searchable_json(self.texts_as_json)
-        except TypeError:  # a lone surrogate, which JSON does not have
-            found = None
-        if found is not None:
-            return found
-        texts = (self.text, *_texts_in(self._typed_texts))
-        return "\n".join(texts).encode("utf-8", "surrogatepass")
-
-    @cached_property
-    def texts_as_json(self) -> bytes:
-        """All its texts as JSON: what is digested, and the typed texts of its steps."""
-        typed = self._typed_texts
-        return self.identity + orjson.dumps(typed) if typed else self.identity
-
-    @property
-    def _typed_texts(self) -> list[tuple[object, ...]]:
-        return [
+        """All its texts in UTF-8, those of arguments too, to be searched at once."""
+        typed = [
             (step.tool, step.arguments, step.said)
             for step in self.steps
             if step.arguments or step.tool or step.said
         ]
+        return "\n".join((self.text, *_texts_in(typed))).encode("utf-8", "surrogatepass")
 
     @cached_property
     def identity(self) -> bytes:
@@ -264,14 +236,6 @@ class Trajectory(Struct, frozen=True, omit_defaults=True, dict=True):
         changed = replace(self, **facts)
         changed.__dict__.update(self.__dict__)
         return changed
-
-
-def searchable_json(json: bytes) -> bytes | None:
-    """JSON without its quotation marks; None if its texts have escapes that a search would mind."""
-    found = json.translate(_QUOTES_AS_LINE_BREAKS)
-    if b"\\" in found and any(escape in found for escape in _OTHER_ESCAPES):
-        return None
-    return found
 
 
 GENERIC = "generic"

@@ -99,12 +99,7 @@ def misfit(error: str) -> str:
 def _with_short_arguments(trajectory: Trajectory) -> Trajectory:
     steps = trajectory.steps
     short = tuple(each if each.arguments is None else _short_step(each) for each in steps)
-    if all(map(is_, short, steps)):
-        return trajectory
-    shortened = replace(trajectory, steps=short)
-    if trajectory.has_plain_texts:
-        shortened.__dict__["has_plain_texts"] = True
-    return shortened
+    return trajectory if all(map(is_, short, steps)) else replace(trajectory, steps=short)
 
 
 def _short_step(step: Step) -> Step:
@@ -150,13 +145,11 @@ def _is_presentable(trajectory: Trajectory, limits: LogLimits) -> bool:
     places = (source.file, source.position, source.format)
     notes = "\n".join((*names, *places, *facts, *facts.values()))
     notes_text = notes.encode("utf-8", "surrogatepass")
-    is_plain = trajectory.has_plain_texts
-    texts = trajectory.identity if is_plain else trajectory.searchable
-    fits = len(texts) + len(notes_text) < limits.field_characters
-    return fits and (is_plain or is_clean(texts)) and is_clean(notes_text)
+    fits = len(trajectory.searchable) + len(notes_text) < limits.field_characters
+    return fits and _is_clean(trajectory.searchable) and _is_clean(notes_text)
 
 
-def is_clean(text: bytes) -> bool:
+def _is_clean(text: bytes) -> bool:
     """Return True if `clean` would leave a text in UTF-8 as it is."""
     if text.isascii():
         return b"\0" not in text.translate(_PLAIN)
@@ -195,9 +188,7 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
         personal: Remove e-mail addresses too.
     """
     redactor = Redactor(personal=personal)
-    redactor.learn(_notes(trajectory))
-    if personal or not trajectory.has_plain_texts:
-        redactor.learn(_texts(trajectory))
+    redactor.learn([*_notes(trajectory), *_texts(trajectory)])
     if not redactor.kinds:
         return trajectory, NOTHING
     return _cleaned(trajectory, redactor), redactor.redactions

@@ -64,6 +64,4 @@ def test_every_piece_of_a_text_is_found_in_what_is_searched(
 ) -> None:
     episode = Trajectory(task, steps=(Step(action, observation, thought),))
     for text in (task, action, observation, thought):
-        as_it_is = text.encode("utf-8", "surrogatepass")
-        escaped = as_it_is.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\t", b"\\t")
-        assert as_it_is in episode.searchable or escaped in episode.searchable
+        assert text.encode("utf-8", "surrogatepass") in episode.searchable

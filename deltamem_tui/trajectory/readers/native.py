@@ -19,17 +19,14 @@ from deltamem_tui.trajectory.model import (
     Outcome,
     Step,
     Trajectory,
-    searchable_json,
 )
 from deltamem_tui.trajectory.outcomes import stated_under, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
-from deltamem_tui.trajectory.readers.shapes import PICTURE_SIGN, as_mapping
-from deltamem_tui.trajectory.secrets.redaction import may_hold_secrets
-from deltamem_tui.trajectory.validation import admitted, is_clean, misfit
+from deltamem_tui.trajectory.readers.shapes import as_mapping
+from deltamem_tui.trajectory.validation import admitted, misfit
 from deltamem_tui.typed import converted
 
 _DIGEST = re.compile("[0-9a-f]{16}")
-_GROUP_BYTES = 32_000  # of lines whose texts are looked at together, in the processor's own memory
 
 
 class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
@@ -69,21 +66,13 @@ def from_record(record: object) -> Trajectory:
 
 
 def _read(log: Log) -> Iterator[Reading]:
-    group: list[Trajectory] = []
-    size = 0
     for item in log.values():
-        record = None if isinstance(item, RecordError) else _decoded(item.data)
-        if record is None or size >= _GROUP_BYTES:
-            yield from _looked_at(group)
-            group, size = [], 0
         if isinstance(item, RecordError):
             yield item
-        elif record is None:
-            yield from map(_reading, log.parsed(item))
+        elif record := _decoded(item.data):
+            yield _of_log(record, item.position)
         else:
-            group.append(_of_log(record, item.position))
-            size += len(item.data)
-    yield from _looked_at(group)
+            yield from map(_reading, log.parsed(item))
 
 
 def _reading(item: Record | RecordError) -> Reading:
@@ -103,17 +92,6 @@ def _decoded(data: bytes) -> _Record | None:
         return _decode(data)
     except (msgspec.MsgspecError, UnicodeDecodeError):
         return None
-
-
-def _looked_at(group: list[Trajectory]) -> list[Trajectory]:
-    """Return the episodes, marked if a look at all of them finds nothing to clean or take out."""
-    texts = searchable_json(b"\n".join([each.texts_as_json for each in group]))
-    if texts is None or PICTURE_SIGN in texts:
-        return group
-    if is_clean(texts) and not may_hold_secrets(texts):
-        for each in group:
-            each.__dict__["has_plain_texts"] = True
-    return group
 
 
 def _of_log(record: _Record, position: str = "") -> Trajectory:
