@@ -194,5 +194,4 @@ READER = json_reader(
     is_own=_is_native,
     sureness=0.9,
     read=_read,
-    is_typed=True,
 )

@@ -37,14 +37,12 @@ class Reader:
             this format. It sees the log's beginning and never raises.
         read: The episodes of a log in order, refused records as a `RecordError` in their place,
             and what it leaves out by design as a `Notice`. One that it raises ends the log.
-        is_typed: Whether decoding has checked the types of its episodes already.
     """
 
     name: str
     description: str
     claims: Callable[[Preview], float]
     read: Callable[[Log], Iterator[Reading]]
-    is_typed: bool = False
 
 
 def json_reader(
@@ -53,12 +51,9 @@ def json_reader(
     is_own: Callable[[object], bool],
     read: Callable[[Log], Iterator[Reading]],
     sureness: float = 0.95,
-    is_typed: bool = False,
 ) -> Reader:
     """Return a reader of JSON, as sure as the share of its own among the first records."""
-    return Reader(
-        name, description, lambda preview: sureness * share(preview, is_own), read, is_typed
-    )
+    return Reader(name, description, lambda preview: sureness * share(preview, is_own), read)
 
 
 def share(preview: Preview, matches: Callable[[object], bool]) -> float:

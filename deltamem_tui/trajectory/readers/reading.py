@@ -49,7 +49,7 @@ from deltamem_tui.trajectory.readers.registry import (
 )
 from deltamem_tui.trajectory.readers.shapes import without_pictures
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
-from deltamem_tui.trajectory.validation import admitted, checked, redact
+from deltamem_tui.trajectory.validation import admitted, redact
 
 _NAMES = (SESSION, FORKED_FROM)
 _FORKED = re.compile(rb'"forked_from_id"\s*:\s*"([^"]{1,100})"')
@@ -217,8 +217,7 @@ def _without_copied(readings: Iterator[Reading], names: set[str]) -> Iterator[Re
 def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:
     """Return an episode that a reader yields, with all that the reader did not have to know."""
     try:
-        typed = reading if reader.is_typed else checked(reading)
-        trajectory = admitted(without_pictures(typed), log.limits)
+        trajectory = admitted(without_pictures(reading), log.limits)
     except RecordError as error:
         return located(error, log.name, reading.source.position)
     source, outcome = trajectory.source, decided(trajectory.outcome, success_at)
