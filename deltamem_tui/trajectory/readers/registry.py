@@ -13,12 +13,12 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.readers import (
+    aider,
     chat_logs,
     coding_agents,
-    games,
-    handwritten,
-    markdown,
+    events,
     native,
+    texts,
 )
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import UNDISPUTED, Reader
@@ -26,12 +26,11 @@ from deltamem_tui.trajectory.readers.shapes import as_mapping
 
 READERS: tuple[Reader, ...] = (
     native.READER,
-    *games.READERS,
     *coding_agents.READERS,
-    markdown.SPECSTORY,
-    markdown.AIDER,
+    aider.READER,
     chat_logs.READER,
-    *handwritten.READERS,
+    *texts.READERS,
+    *events.READERS,
     *shipped_readers(),
 )
 

@@ -1,4 +1,4 @@
-"""Logs of people and small scripts: text with labels, transcripts, tables, lists of events."""
+"""Events of a run, and logs of small scripts that list them: a line each, or tables of steps."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import Outcome, StepStatus, Trajectory
 from deltamem_tui.trajectory.outcomes import recorded_anywhere, verdict_of
 from deltamem_tui.trajectory.readers.chat import thought_and_action
-from deltamem_tui.trajectory.readers.coding import call_text
+from deltamem_tui.trajectory.readers.coding import call_text, own_words, typed_command
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings
-from deltamem_tui.trajectory.readers.sessions import SizeGuard, line_blocks
+from deltamem_tui.trajectory.readers.sessions import SizeGuard
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 
 Event = tuple[str, Json]
@@ -79,7 +79,9 @@ def events_episode(conversation: Conversation, events: Sequence[Event]) -> Traje
             outcome = _end_of(row)
             conversation.say(first_text(row, ("answer", "final_answer", "text")))
         elif kind == "user":
-            conversation.user(first_text(row, (*TASKS, *_TEXTS)))
+            asked = first_text(row, (*TASKS, *_TEXTS))
+            conversation.offer_task(typed_command(asked))
+            conversation.user(own_words(asked))
         elif kind == "system":
             conversation.instruct(first_text(row, (*SCENES, *_TEXTS)))
         elif kind == "thought":
@@ -91,7 +93,7 @@ def events_episode(conversation: Conversation, events: Sequence[Event]) -> Traje
             _add_action(conversation, row)
         else:
             _add_answer(conversation, row)
-    if events[-1][0] == "thought":
+    if events and events[-1][0] == "thought":
         conversation.pass_over("thought", "no action follows it")
     rows = [row for _, row in events]
     found = conversation.episode(
@@ -125,7 +127,7 @@ def _add_action(conversation: Conversation, row: Json) -> None:
     if found := _INPUT.fullmatch(text):
         tool, arguments = found["tool"].strip(), found["given"]
     if tool and arguments is not None:
-        conversation.call(tool, arguments, call_id)
+        conversation.call(tool, arguments, call_id, action=first_text(row, ("typed",)))
     elif text or tool:
         conversation.act(text or call_text(tool, {}), call_id)
     else:
@@ -137,153 +139,12 @@ def _add_answer(conversation: Conversation, row: Json) -> None:
     if row.get("success") is True or row.get("is_error") is False:
         status = "ok"
     failed = bool(row.get("error")) or row.get("is_error") is True or row.get("success") is False
-    text = first_text(row, (*ANSWERS, "error", *_TEXTS))
-    conversation.answer(text, first_text(row, _CALL_IDS), failed=failed, status=status)
+    told = (row[key] for key in (*ANSWERS, "error", *_TEXTS) if row.get(key) not in (None, ""))
+    conversation.answer(
+        as_text(next(told, "")), first_text(row, _CALL_IDS), failed=failed, status=status
+    )
 
 
-# What begins a turn in a transcript; more would be found in what is said.
-_SPEAKERS = (
-    *("user", "human", "me", "customer", "assistant", "agent", "ai", "bot", "model", "claude"),
-    *("chatgpt", "tool", "tool result", "tool output", "observation", "environment", "result"),
-    *("output", "thought", "thinking", "reasoning", "action", "tool call", "command", "system"),
-    *("scene", "context", "task", "goal", "outcome"),
-)
-_TEXT_KINDS = KINDS | {"result": "tool", "environment": "tool"}
-_NAMES = "|".join(sorted(_SPEAKERS, key=len, reverse=True))
-_HEADING = re.compile(
-    rf"^#{{1,4}} (?:\S{{1,4}} )?(?P<who>{_NAMES})(?: \([^)]*\))?:?\s*$", re.IGNORECASE
-)
-_LABEL = re.compile(
-    rf"^(?:\*\*)?(?P<who>{_NAMES})(?:\*\*)?:(?:\*\*)?(?:[ \t]+(?P<text>.*)|\s*)$", re.IGNORECASE
-)
-_RULE = re.compile(r"^(?:-{3,}|={3,}|\*{3,})\s*$")
-_TASK = re.compile(r"^(?P<who>Question|Claim|Task|Goal):[ \t]*(?P<text>.*)")
-_PART = re.compile(
-    r"^(?P<who>Thought|Action|Observation|Final Answer|Outcome)[ \t]{0,3}\d{0,4}:"
-    r"[ \t]?(?P<text>.*)",
-    re.IGNORECASE | re.ASCII,  # without the long s, whose lower case is not an s
-)
-
-
-def _turns(lines: Iterable[TextLine], mark: re.Pattern[str]) -> Iterator[tuple[Event, str]]:
-    who, position, said = "", "", list[str]()
-    for line in lines:
-        found = mark.match(line.text)
-        if found is None:
-            said.append(line.text)
-            continue
-        if who:
-            yield _turn(who, said), position
-        who, position = _kind_of(found["who"]), line.position
-        said = [found.groupdict().get("text") or ""]
-    if who:
-        yield _turn(who, said), position
-
-
-def _kind_of(name: str) -> str:
-    return _TEXT_KINDS[name.lower().replace(" ", "_")]
-
-
-def _turn(who: str, lines: list[str]) -> Event:
-    while lines and (not lines[-1].strip() or _RULE.match(lines[-1])):
-        lines.pop()
-    text = "\n".join(lines).strip()
-    lines = text.split("\n")
-    if who == "tool" and len(lines) > 2 and text.startswith("```") and lines[-1].strip() == "```":
-        text = "\n".join(lines[1:-1])  # what tools printed may be in a fence
-    return (who, {"verdict": text.rstrip(".").lower()} if who == "end" else {"text": text})
-
-
-def _mark_of(head: str) -> re.Pattern[str] | None:
-    """Return how the turns of a transcript are marked, if a user and an agent speak in it."""
-    for mark in (_HEADING, _LABEL):
-        found = {_kind_of(each["who"]) for each in map(mark.match, head.splitlines()) if each}
-        if {"user", "agent"} <= found:
-            return mark
-    return None
-
-
-def _read_transcript(log: Log) -> Iterator[Reading]:
-    mark = _mark_of(log.preview().head)
-    lines, held = list[TextLine](), SizeGuard("a transcript", log.limits)
-    for line in log.lines():
-        if isinstance(line, RecordError):
-            yield line
-        else:
-            held.add(len(line.text), line.position)
-            lines.append(line)
-    turns = [*_turns(lines, mark)] if mark else []
-    if not turns:
-        yield RecordError("no turns of a user and an assistant in it", source=log.name)
-        return
-    # Another task begins a session of its own only where the text says that it is one.
-    events = [*_with_commands(event for event, _ in turns)]
-    yield from conversation_readings(turns[0][1], events_episode, events)
-
-
-def _with_commands(events: Iterable[Event]) -> Iterator[Event]:
-    """Yield events, with a command that opens what a tool says as an action of its own."""
-    before = ""
-    for kind, row in events:
-        text = as_text(row.get("text"))
-        shown, _, rest = text.partition("\n")
-        command = shown.removeprefix("$ ").strip()
-        is_said = before.endswith((f"\n{command}", f"\n{command}\n```"))
-        if kind == "tool" and shown.startswith("$ ") and not is_said:
-            yield "action", {"action": command}
-            yield kind, {"text": rest}
-        else:
-            yield kind, row
-        before = f"\n{text}"
-
-
-# The log of a search tells its prompt anew at each node: nothing says which of it was done.
-SEARCH_LOG = re.compile(
-    r"^\d{4}-\d\d-\d\d[ T][\d:,.]{5,20} - [A-Z]{4,8} - "
-    r"(?:PROMPT:|SAMPLED ACTION|NEW NODE|Iteration \d|\w+ at node depth)",
-    re.MULTILINE | re.ASCII,
-)
-
-
-def labelled_parts(lines: Iterable[str]) -> Iterator[tuple[str, str]]:
-    """Yield the kind and the text of each labelled part of a text in order."""
-    numbered = (TextLine(number, line) for number, line in enumerate(lines, 1))
-    return ((kind, as_text(row.get("text"))) for (kind, row), _ in _turns(numbered, _PART))
-
-
-def _labelled(conversation: Conversation, lines: Sequence[str]) -> Trajectory:
-    first = next((index for index, line in enumerate(lines) if _PART.match(line)), len(lines))
-    asked = "\n".join(lines[:first])
-    asked = _TASK.sub(r"\g<text>", asked, count=1)
-    numbered = [TextLine(number, line) for number, line in enumerate(lines[first:], 1)]
-    events = [event for event, _ in _turns(numbered, _PART)]
-    return events_episode(conversation, [("user", {"text": asked.strip()}), *events])
-
-
-def _read_plain(log: Log) -> Iterator[Reading]:
-    for block in line_blocks(log, "an episode", begins=_TASK.match):
-        if isinstance(block, RecordError):
-            yield block
-        elif _TASK.match(block[0].text):
-            texts = [line.text for line in block]
-            yield from conversation_readings(block[0].position, _labelled, texts)
-
-
-def _claims(is_own: Callable[[str], object], sureness: float) -> Callable[[Preview], float]:
-    def claims(preview: Preview) -> float:
-        is_text = preview.layout == "text" and not SEARCH_LOG.search(preview.head)
-        return sureness if is_text and is_own(preview.head) else 0.0
-
-    return claims
-
-
-def _is_labelled(head: str) -> bool:
-    lines = head.splitlines()
-    acts = any(each["who"].lower() == "action" for each in map(_PART.match, lines) if each)
-    return acts and any(map(_TASK.match, lines))
-
-
-# Logs of small scripts: tables with a step a row, and lists of events.
 _T = TypeVar("_T")
 _EPISODES = (*SESSIONS[2:6], "trajectory", *SESSIONS[:2], "id")
 _KIND_KEYS = ("event", "type", "kind", "event_type")
@@ -438,18 +299,6 @@ def _table_claims(preview: Preview) -> float:
 
 
 READERS = (
-    Reader(
-        name="labelled-text",
-        description="Labelled text: Question, Thought, Action, Action Input, Observation, Outcome",
-        claims=_claims(_is_labelled, 0.6),
-        read=_read_plain,
-    ),
-    Reader(
-        name="transcript",
-        description="Transcripts: ## User and ## Assistant, or User: and Assistant:, with Tool",
-        claims=_claims(_mark_of, 0.55),
-        read=_read_transcript,
-    ),
     Reader(
         name="steps-table",
         description="Tables: CSV or JSONL with a step a row, with task, action and observation",
