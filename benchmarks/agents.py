@@ -30,7 +30,8 @@ ROUNDS = 5
 _ROUNDS_SECONDS = 60.0
 ADDED_MS = 300
 FAILURE_MS = 150
-_PATIENCE = 180.0
+_PATIENCE = 600.0  # opencode installs a package by npm at its first start with a plug-in
+_SETTINGS = ("settings", "hooks", "config", "opencode")
 _TASK = "Run the tests of the calculator, and mend what fails"
 _OTHER = "Explain what a monad is"
 _COMMANDS = ("cat numbers.txt", "lintcheck .", "python3 -m unittest -q")
@@ -226,7 +227,7 @@ class Trial:
             str(each.relative_to(self.home)): each.read_bytes()
             for folder in folders
             for each in folder.glob("*")
-            if each.is_file() and each.name.split(".")[0] in ("settings", "hooks", "config")
+            if each.is_file() and each.name.split(".")[0] in _SETTINGS
         }
 
     def run(self) -> dict[str, Any]:

@@ -380,7 +380,7 @@ def open_client(
     info = look_up(model, stated)
     if max_cost is not None and info.price is None:
         reason = f"the price of {one_line(model, 80)} is not known"
-        hint = "state it (`--price IN/OUT`, or `price` in deltamem.toml), or set no limit"
+        hint = 'state it: `price = "IN/OUT"` in deltamem.toml, or --price; 0/0 if it is free'
         raise BudgetError(reason, hint=hint)
     return Client(
         info,
