@@ -26,8 +26,8 @@ from benchmarks.agent_server import ScriptedServer
 from benchmarks.goals import Goal
 from deltamem_tui.agents.protocols import PROTOCOLS
 
-ROUNDS = 5
-_ROUNDS_SECONDS = 60.0
+ROUNDS = 8
+_ROUNDS_SECONDS = 120.0
 ADDED_MS = 300
 FAILURE_MS = 150
 _PATIENCE = 600.0  # opencode installs a package by npm at its first start with a plug-in
