@@ -58,7 +58,7 @@ class Remedy(StrEnum):
     UNPACK = "`deltamem bank install --unfreeze` unpacks one that can be"
     REPAIR = "`deltamem bank verify --repair` cuts it back to its last whole commit, if that is all"
     MAKE_BANK = "`deltamem init` makes a new one"
-    LIST_BANKS = "`deltamem bank list` names all banks"
+    LIST_BANKS = "`deltamem bank list` names all banks, `deltamem init NAME` makes one"
     REPLACE = "`--replace` writes over it"
     NAME_LOG = "a path, a folder, a pattern in quotes, or - for standard input"
     PIPE_LOG = "- reads standard input"

@@ -103,7 +103,7 @@ COMMANDS = (
     _Entry("bank remove", "banks", "work"),
     _Entry("bank freeze", "banks", "work"),
     _Entry("bank unfreeze", "banks", "work"),
-    _Entry("bank verify", "banks", "work --vectors"),
+    _Entry("bank verify", "banks", "work"),
     _Entry("bank compact", "banks", "work"),
     _Entry("bank parameters", "tuning", "work task.tau_base=0.8"),
     _Entry("bank consolidate", "learning", "work --extractor rules"),
@@ -147,6 +147,7 @@ COMMANDS = (
 
 _OLD = {
     **{each.verb if each.old is None else each.old: each.name for each in COMMANDS if each.noun},
+    "learn": "extract",  # what the browser and the manual call it
     "prompts list": "model prompts",
     "cache info": "model cache",
     "evaluate": "lab play",
@@ -160,7 +161,10 @@ def renewed(words: Sequence[str]) -> tuple[list[str], str]:
     for length in (2, 1):
         old = " ".join(words[:length])
         if name := _OLD.get(old):
-            return [*name.split(), *words[length:]], f"`deltamem {old}` is `deltamem {name}` now"
+            return [
+                *name.split(),
+                *words[length:],
+            ], f"`deltamem {old}` is spelled `deltamem {name}`"
     return [*words], ""
 
 

@@ -106,7 +106,10 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
         [f"nodes {label}", *(each[label] for each in counts.values())]
         for label in next(iter(counts.values()))
     ]
-    page.table(("", *counts), [row for row in rows if any(row[1:])])
+    if rows := [row for row in rows if any(row[1:])]:
+        page.table(("", *counts), rows)
+    else:
+        page.text("no node changes")
     episodes = view.record["episodes"]
     if any(episodes.values()):
         page.facts({f"episodes {name}": count for name, count in episodes.items()})

@@ -110,7 +110,8 @@ def import_(
 
     def view(page: Page) -> None:
         page.facts(report.facts)
-        page.table(_COLUMNS, [_row(file, tally) for file, tally in found.files.items()])
+        rows = [_row(file, tally) for file, tally in found.files.items()]
+        page.table(_COLUMNS, rows, zeros=False)
 
     status = Result.verdict(found.total.episodes, errors)
     notes = [*report.notes, *(_waiting(opened, bank) if found.total.without_outcome else ())]
@@ -145,15 +146,12 @@ def _interrupted(kept: int) -> InterruptionError:
 
 _SHOWN = 5  # episodes that wait
 _COLUMNS = (
-    *("format", "file", "episodes", "steps", "success", "failure", "unknown", "outcomes"),
+    *("format", "file", "episodes", "steps", "success", "failure", "unknown"),
     *("duplicates", "redacted", "rejected"),
 )
 
 
 def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
-    from deltamem_tui.memory.episodes.import_report import SOURCE_NAMES
-
-    sources = (f"{SOURCE_NAMES[source]} {count}" for source, count in sorted(tally.sources.items()))
     return (
         ", ".join(tally.formats),
         file,
@@ -162,7 +160,6 @@ def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
         tally.successes,
         tally.failures,
         tally.episodes - tally.successes - tally.failures,
-        ", ".join(sources),
         tally.receptions["duplicate"],
         tally.redactions.total(),
         tally.rejected,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Literal, TextIO
 
 from deltamem_tui.text import clean, one_line
 
@@ -56,10 +56,13 @@ class Page:
             grid.add_row(_text(one_line(name), "bold"), _shown_cell(value))
         self._console.print(grid)
 
-    def table(self, columns: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    def table(
+        self, columns: Sequence[str], rows: Iterable[Sequence[Cell]], *, zeros: bool = True
+    ) -> None:
         """Write records, one a line, below the names of their columns.
 
-        A terminal is spared the columns that are empty in all of them.
+        A terminal is spared the columns that are empty in all of them; without `zeros` a nought
+        is nothing, too.
         """
         if not self.drawn:
             for row in (columns, *rows):
@@ -68,16 +71,16 @@ class Page:
         from rich import box
         from rich.table import Table
 
-        kept = [list(row) for row in rows]
+        kept = [[cell if zeros or cell != 0 else None for cell in row] for row in rows]
         used = [at for at in range(len(columns)) if any(r[at] not in ("", None) for r in kept)]
         columns = [columns[at] for at in used] if kept else columns
         kept = [[row[at] for at in used] for row in kept]
         table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="bold")
         for index, name in enumerate(columns):
             number = bool(kept) and all(_is_number(row[index]) for row in kept)
-            table.add_column(
-                _text(one_line(name)), justify="right" if number else "left", overflow="fold"
-            )
+            side: Literal["left", "right"] = "right" if number else "left"
+            heading = _text(one_line(name))  # a number is cut nowhere: the texts give way
+            table.add_column(heading, justify=side, overflow="fold", no_wrap=number)
         for row in kept:
             table.add_row(*map(_shown_cell, row))
         self._console.print(table)

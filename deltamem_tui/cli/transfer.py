@@ -74,7 +74,7 @@ def export(
     if form != "archive" and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
     from deltamem_tui.memory.transfer import export
-    from deltamem_tui.memory.transfer.views import view_export
+    from deltamem_tui.memory.transfer.views import EPISODES_LEAVE, view_export
 
     opened = invocation.open(bank)
     path = _checked_path(out, opened.name, form)
@@ -85,7 +85,8 @@ def export(
                 return _withheld(opened, leaks)
             written = _write(opened, form, path, replace=replace)
             data: dict[str, Any] = {"bank": opened.name, "form": form, **written, "secrets": leaks}
-            return _exported(data, list(written), _NOTES[form], leaks)
+            notes = [_NOTES[form], *[EPISODES_LEAVE] * (form == "atif")]
+            return _exported(data, list(written), notes, leaks)
         ready = export.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
         )
@@ -98,7 +99,8 @@ def export(
     data = {"bank": ready.package.manifest.name, "file": path, "digest": digest}
     data |= view_export(ready).record
     note = f"install it with `deltamem bank install {one_line(str(path))} --digest {digest}`"
-    return _exported(data, ["file", "digest", "bytes"], note, ready.leaks)
+    notes = [note, *[EPISODES_LEAVE] * episodes]
+    return _exported(data, ["file", "digest", "bytes"], notes, ready.leaks)
 
 
 def _checked_path(out: Path | None, name: str, form: str) -> Path:
@@ -144,9 +146,8 @@ def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:
 
 
 def _exported(
-    data: dict[str, Any], shown: Sequence[str], note: str, leaks: Sequence[Leak]
+    data: dict[str, Any], shown: Sequence[str], notes: list[str], leaks: Sequence[Leak]
 ) -> Result:
-    notes = [note]
     if leaks:
         notes.append(f"{counted(len(leaks), 'secret')} left with it, as --allow-secrets permits")
     return Result("export", data, view=facts({name: data[name] for name in shown}), notes=notes)

@@ -94,7 +94,7 @@ class DeltaMemApp(FailureKeeper):
         return self.session.first_screen()
 
     def on_mount(self) -> None:
-        self.session.begin()
+        self.session.begin(lambda: self.work.state is not None)
         self.theme_changed_signal.subscribe(self, self._theme_changed)
         self.call_after_refresh(self._report_waiting)
 
@@ -106,7 +106,7 @@ class DeltaMemApp(FailureKeeper):
             return
         if waiting := StateFolder(paths.state_folder()).waiting():
             which = counted(waiting, "session of an agent waits", "sessions of agents wait")
-            self.notes.notify(f"{which}: `deltamem import --queued` takes them in")
+            self.notes.notify(f"{which}: `deltamem import --queued` imports them")
 
     async def on_event(self, event: events.Event) -> None:
         """Count what the user does; a note that came before has been read by then."""

@@ -119,7 +119,7 @@ def test_the_note_on_an_old_spelling_is_for_people(capsys: Capture) -> None:
     assert app.run(["list"]) == 0
     captured = capsys.readouterr()
     assert captured.out.startswith("bank\tmethod\tfrom\tpath\nkitchen\t")
-    assert captured.err == "`deltamem list` is `deltamem bank list` now\n"
+    assert captured.err == "`deltamem list` is spelled `deltamem bank list`\n"
     assert app.run(["list", "--json"]) == 0
     assert document(capsys)["command"] == "list"
 

@@ -58,6 +58,9 @@ def test_episodes_and_journal_only_on_request(program: Program) -> None:
     assert "trajectories.jsonl" in members["--episodes",]
     assert program("export", "kitchen", "--journal").error.endswith("(add --episodes)")
     assert members["--episodes", "--journal"] - members["--episodes",] == {"journal.jsonl"}
+    answer = program("export", "kitchen", "--replace", "--episodes")
+    assert "e-mail addresses and home folders" in answer.err
+    assert "e-mail" not in program("export", "kitchen", "--replace").err
 
 
 def test_every_reading_command_reads_an_archive(program: Program) -> None:

@@ -74,7 +74,7 @@ def test_the_report_has_a_row_per_file(program: Program, tmp_path: Path) -> None
     told = [(error["source"], error.get("position")) for error in answer.document["errors"]]
     assert told == [("two.jsonl", "line 3")]
     plain = program("import", "kitchen", str(folder), "--dry-run")
-    assert "native\tone.jsonl\t3\t12\t3\t0\t0\tfrom log 3\t3\t1\t0\n" in plain.out
+    assert "native\tone.jsonl\t3\t12\t3\t0\t0\t3\t1\t0\n" in plain.out
     assert plain.err.count("error: ") == 1
     assert "odd.md: skipped, not a log" in plain.err
 

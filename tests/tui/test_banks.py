@@ -147,7 +147,7 @@ def test_a_bank_is_renamed_and_deleted_once_its_name_was_typed(folder: Path) -> 
         await person.press("e")
         await person.write("galley")
         await person.press("enter")
-        assert person.said[-1].startswith("kitchen is galley now")
+        assert person.said[-1].startswith("renamed kitchen to galley")
         await person.press("D")
         assert "9 nodes and 3 episodes are deleted" in person.screen
         assert "it is frozen" in person.screen

@@ -9,7 +9,7 @@ from tests.tui.support import Person, browse
 
 def test_a_bank_that_is_gone_is_told_as_that_whatever_is_asked_of_it(folder: Path) -> None:
     """Not with the paths of files that nobody asked about, nor the advice to make a new one."""
-    gone = f"{folder / 'kitchen'}: the bank is gone from this place (b goes back to the banks)"
+    gone = f"{folder / 'kitchen'}: the bank is no longer there (b goes back to the banks)"
 
     async def story(person: Person) -> None:
         (folder / "kitchen").rename(folder.parent / "elsewhere")

@@ -20,6 +20,7 @@ from deltamem_tui.tui.jobs.episodes import import_logs
 from deltamem_tui.tui.screens import learning
 from deltamem_tui.tui.widgets.forms import AskDialog, Choices
 from tests.memory import flat_method
+from tests.places import DOCS
 from tests.tui.support import Person, browse
 
 
@@ -157,23 +158,32 @@ def test_what_was_filled_in_is_kept_if_the_plan_is_declined_and_gone_once_it_is_
     browse(folder, story)
 
 
-def test_a_new_bank_has_the_method_and_the_episodes_that_are_chosen(folder: Path) -> None:
+def test_episodes_are_learnt_again_by_the_method_that_is_chosen(folder: Path) -> None:
     flat_method.register()
 
     async def story(person: Person) -> None:
-        await person.press("n")
+        await person.press("3", "n")
         known = list(methods.titles())
-        await person.press("tab", "tab", "end", "tab", *["down"] * known.index("flat"))
+        await person.press("tab", "tab", "tab", *["down"] * known.index("flat"))
         assert person.app.screen.query_one("#method", Choices).chosen == "flat"
-        await person.press("tab", "tab", "end")
         await fill(person, name="other")
         other, kitchen = Bank.open(folder / "other"), Bank.open(folder / "kitchen")
         assert other.manifest.method == "flat"
         assert other.episodes.waiting() == kitchen.episodes.ids()
 
-    browse(folder, story, size=(100, 40))
+    browse(folder, story, "kitchen", size=(100, 40))
 
 
 @pytest.fixture(autouse=True)
 def only_the_package_s_methods(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(methods, "_registered", {})
+
+
+def test_the_keys_of_a_form_stay_in_sight_below_what_would_come_of_it(folder: Path) -> None:
+    async def story(person: Person) -> None:
+        await person.press("3", "i")
+        await person.write(str(DOCS / "sample" / "alfworld.jsonl.gz"))
+        assert "put a clean knife" in person.screen
+        assert "escape cancels" in person.screen
+
+    browse(folder, story, "kitchen", size=(60, 16))

@@ -55,7 +55,7 @@ def test_episodes_of_another_domain_are_told_before_they_are_imported(
     async def story(person: Person) -> None:
         await person.press("3", "i")
         await person.write(str(log))
-        assert "! of scienceworld: the bank is of alfworld" in person.screen
+        assert "! from scienceworld; the bank's domain is alfworld" in person.screen
         await person.press("enter")
         assert person.said[-1].startswith("imported 3 episodes")
 

@@ -100,7 +100,7 @@ def test_all_that_a_filter_shows_are_judged_at_once(folder: Path) -> None:
         assert outcomes() == [True, True, None, False, False, False]
         assert person.said[-1] == "3 episodes are failures now; L learns from them"
         await person.press("A", "down", "enter")
-        assert "3 ended otherwise so far" in person.screen
+        assert "3 had the opposite outcome" in person.screen
         await person.press("n")
         assert outcomes()[3:] == [False, False, False]
         await person.press("A", "down", "enter", "y")

@@ -50,7 +50,7 @@ def test_a_model_judges_what_the_filter_shows_without_an_outcome_after_an_estima
         assert person.said[-1].startswith("judged 2 episodes for $0.0")
         assert person.said[-1].endswith(": 2 successes, 0 failures")
         await person.press("A", "end", "enter", "enter")
-        assert person.said[-1].startswith("no episode that is shown waits for an outcome")
+        assert person.said[-1].startswith("every episode in the list has an outcome")
         assert person.app.screen is episodes, "nothing is asked for"
 
     browse(folder, story, "kitchen", configuration=Configuration(model=MODEL))

@@ -33,7 +33,7 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
         assert person.app.session.bank.manifest.settings["env"]["tau_base"] == 0.42
         assert person.app.session.bank.commit.event == "parameters"
         await person.press("f2")
-        assert "these numbers already" in person.said[-1]
+        assert "these parameters already" in person.said[-1]
         await person.press("p")
         person.app.screen.query_one("#task-recall").focus()
         await person.press("end", "enter", "f2")

@@ -82,7 +82,7 @@ def test_a_bank_that_is_taken_away_or_replaced_ends_nothing(folder: Path) -> Non
         for _ in range(3):
             person.app.session.look_for_changes()
             await person.settle()
-        told = [words for words in person.said if "gone from this place" in words]
+        told = [words for words in person.said if "no longer there" in words]
         assert len(told) == 1, "once, not every second"
         await person.press("c", "3", "4", "1", "j", "F")
         shutil.copytree(other, bank)

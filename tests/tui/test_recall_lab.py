@@ -163,7 +163,7 @@ def test_where_the_kind_decides_no_threshold_is_claimed(folder: Path) -> None:
             "Matched by kind of task (heat some … and put it in …, or put a hot … in …). "
             "The threshold is not used."
         )
-        assert why(person).endswith("is of this kind, but its names are less alike.")
+        assert why(person).endswith("is of this kind, but its names are less similar.")
         await person.press("escape", "plus")
         assert "no threshold applies" in person.said[-1]
         assert "reaches the threshold" not in why(person)

@@ -156,7 +156,7 @@ def test_two_banks_are_compared_by_their_nodes_first(folder: Path) -> None:
             ["env", "tree", "0", "0", "0", "3"],
         )
         said = {each.title: each.body for each in details}
-        assert said["Only there: task tree"] == "wash some object in the sink"
+        assert said["Only there: task tree"] == "· wash some object in the sink"
         assert "use the [−stove−]{+oven+}" in said["Differ, here → there: task tree"]
         assert said["Episodes"] == "0 only here, 0 only there, 3 in both"
         assert said["Settings, here → there"] == "env.tau_base: 0.6 → 0.7"

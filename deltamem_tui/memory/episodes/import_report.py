@@ -33,7 +33,7 @@ _NAMES = 3
 _NAME_WIDTH = 40
 _REASON_WIDTH = 160
 _LISTED_REASONS = 100
-SOURCE_NAMES: Mapping[OutcomeSource, str] = {
+_SOURCES: Mapping[OutcomeSource, str] = {
     "stated": "from log",
     "user": "from user",
     "judge": "from judge",
@@ -288,7 +288,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
         **({f"{would}grown": record["grown"]} if record["grown"] else {}),
         **{name: record[name] for name in ("duplicates", "rejected")},
-        **{f"outcome {SOURCE_NAMES[source]}": n for source, n in sorted(total.sources.items())},
+        **{f"outcome {_SOURCES[source]}": n for source, n in sorted(total.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"redacted {kind}": count for kind, count in sorted(total.redactions.items())},
     }

@@ -21,6 +21,10 @@ from deltamem_tui.text import counted, one_line, word_diff
 
 _CONDITION_WIDTH = 100
 _TEXT_WIDTH = 200
+EPISODES_LEAVE = (
+    "its episodes go along, with the e-mail addresses and home folders in their texts; "
+    "import --redact-personal takes out the addresses"
+)
 _CHANGES = {
     "added": "added",
     "revised": "revised",
@@ -46,7 +50,7 @@ def view_export(outgoing: PreparedExport) -> ReportView:
     lines = [
         f"{layout.size:,} bytes in {counted(len(layout.entries), 'file')}",
         f"learnt from {counted(contents.episodes, 'episode')}{by}",
-        "its episodes go along" if along else "its episodes stay here",
+        EPISODES_LEAVE if along else "its episodes stay here",
         *([f"models: {', '.join(contents.models)}"] if contents.models else []),
     ]
     sections = [ReportSection("A frozen copy", [one_line(line, 500) for line in lines])]

@@ -16,6 +16,7 @@ _PASSING = re.compile(
     r"|\.(?!github\b|gitlab|circleci|golangci|eslint|pre-commit|gitignore|editorconfig)[a-z]\w*)(?:/|$)"
 )
 FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)\W{1,3}((?:/|~)[^\s\"'<>]+)")
+_HOME = re.compile(r"^/(?:Users|home)/[\w.-]+/")
 _LENGTH = 120
 
 
@@ -68,13 +69,14 @@ class Folder:
 
     def relative(self, path: str) -> str:
         """Return a path below the folder; empty for one elsewhere, or of a file that is soon
-        gone.
+        gone. Whose home folder it is in is nobody's business.
         """
         path = path.removeprefix("./")
         for root in self.roots:
             if path.startswith(root + "/"):
                 path = path[len(root) + 1 :]
                 break
+        path = _HOME.sub("", path)
         while path.startswith("../"):
             path = path[3:]
         if path.startswith("~") or _PASSING.search(path):

@@ -89,6 +89,7 @@ def stamp_of(path: Path) -> Stamp:
 
 
 _SECONDS_BETWEEN_LOOKS = 1.0
+_SECONDS_AT_WORK = 10.0
 
 
 class BankSession:
@@ -141,9 +142,14 @@ class BankSession:
         home.drafts = self._drafts.setdefault(path, {})
         return home
 
-    def begin(self) -> None:
-        """Look from time to time whether the open bank was written."""
-        self._app.set_interval(_SECONDS_BETWEEN_LOOKS, self.look_for_changes)
+    def begin(self, is_busy: Callable[[], bool]) -> None:
+        """Look from time to time whether the open bank was written; seldom while work goes on.
+
+        Each lesson is a commit. To read a big bank after each would keep the keys waiting.
+        """
+        look = self.look_for_changes
+        self._app.set_interval(_SECONDS_BETWEEN_LOOKS, lambda: is_busy() or look())
+        self._app.set_interval(_SECONDS_AT_WORK, look)
 
     # Reading
 

@@ -27,7 +27,7 @@ def remedies(key_of: Callable[[str], str]) -> Mapping[Remedy, str]:
         Remedy.LIST_BANKS: "the list of banks has all names",
         Remedy.REPLACE: "submit it again to write over it",
         Remedy.NAME_LOG: "a file, a folder, or a pattern such as runs/*.jsonl",
-        Remedy.PIPE_LOG: "save what it gives in a file, and name that",
+        Remedy.PIPE_LOG: "save its output to a file, and name that",
         Remedy.NAME_FORMAT: "name the one it is under Format",
         Remedy.DECLARE_FORMAT: (
             "if you know the format, name it under Format, or a TOML file that declares it"
@@ -55,7 +55,7 @@ def if_gone(error: DeltaMemError, bank: Path, leave: str) -> DeltaMemError:
     if not isinstance(error, BankError) or paths.is_bank(bank) or paths.is_archive(bank):
         return error
     return BankNotFoundError(
-        "the bank is gone from this place",
+        "the bank is no longer there",
         source=one_line(str(bank), 200),
         hint=f"{leave} goes back to the banks",
     )

@@ -45,7 +45,7 @@ class Texts:
         try:
             return program()
         except SuspendNotSupported:
-            self._notes.notify("there is no terminal to hand to a program here", warning=True)
+            self._notes.notify("no terminal can be handed to a program here", warning=True)
         except DeltaMemError as error:
             self._notes.report(error)
         return None

@@ -61,7 +61,8 @@ def preview_logs(
     others = sorted({each.domain for each in found if each.domain} - {domain}) if domain else []
     if others:
         lines.append(
-            f"! of {', '.join(one_line(each, 40) for each in others)}: the bank is of {domain}"
+            f"! from {', '.join(one_line(each, 40) for each in others)}; "
+            f"the bank's domain is {domain}"
         )
     tasks = dict.fromkeys(one_line(each.task[:400], 70) for each in found)
     return lines + [f"· {task}" for task in islice(tasks, _PREVIEWED_TASKS)]

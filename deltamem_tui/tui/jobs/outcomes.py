@@ -58,7 +58,7 @@ def _changed(bank: Bank, commit: Commit, *, again: bool) -> Section:
     for node_id, revision in islice(nodes.items(), _SHOWN):
         then, _ = version(tree, node_id, revision, commit, redone=again)
         now = tree.node(node_id) if tree.find(node_id) == [node_id] else None
-        lines.append(f"{_becomes(now, then)}: {display.of_title(now or then)}")
+        lines.append(f"{_becomes(now, then)}: {display.of_title((then.deleted and now) or then)}")
     lines += [f"… and {len(nodes) - _SHOWN:,} more"] if len(nodes) > _SHOWN else []
     number = counted(len(nodes), "node")
     title = f"{local_time(commit.time)}  {commit.event} of {number} of the {display.title}"
@@ -70,7 +70,7 @@ def _becomes(now: Node | None, then: Node) -> str:
         return "deleted" if then.deleted else "comes back"
     if now.label != then.label:
         return f"is a {then.label} again"
-    return "moves back" if now.parent != then.parent else "gets other texts"
+    return "moves back" if now.parent != then.parent else "says again"
 
 
 _ENDS = {
@@ -115,7 +115,7 @@ def plan_verdict(
     if gaps_alone if many else found is None or not found.episodes:
         return give(progress)
     unsaid = sum(not each.outcome.known for each in known)
-    facts = f"{unsaid:,} without an outcome until now\n{otherwise:,} ended otherwise so far"
+    facts = f"{unsaid:,} had no outcome\n{otherwise:,} had the opposite outcome"
     shown = f"{one_line(shown_by, 60)} shows {whose}" if shown_by else whose
     name = one_line(bank.name, 40)
     return WorkPlan(
@@ -149,7 +149,7 @@ def plan_judging(
     bank = Bank.open(path)
     unjudged = to_judge(bank, ids)
     if not unjudged:
-        return Info("no episode that is shown waits for an outcome; a judge only fills a gap")
+        return Info("every episode in the list has an outcome already; there is nothing to judge")
 
     def advance() -> None:
         progress.advance(1, len(unjudged))

@@ -132,7 +132,7 @@ def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
     if following.rule != match.rule:
         above = bank.tree(found.collection).chain(following.node.id)[0]
         is_kin = match.rule == "kind" and above.id == found.chain[0].id
-        reason = "is of this kind, but its names are less alike" if is_kin else "is less near"
+        reason = "is of this kind, but its names are less similar" if is_kin else "is less similar"
         return f"{why} {title} {reason}."
     if -1 < found.threshold <= following.score and match.rule == "threshold":
         return f"{why} {title} reaches it too ({following.score:.3f}), but only the best is used."

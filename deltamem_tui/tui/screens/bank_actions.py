@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +15,6 @@ from deltamem_tui.embedding.load import HASHING, MINILM
 from deltamem_tui.errors import (
     BankError,
     BankFrozenError,
-    DeltaMemError,
     EmbeddingError,
     UsageError,
 )
@@ -33,9 +31,6 @@ from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.place import BankContents
-
-_NO_BANK = "(none)"
-"""No bank can have this name."""
 
 
 def is_own(browser: Browser, path: Path) -> bool:
@@ -76,28 +71,23 @@ def embedders(wanted: str) -> dict[str, str]:
 def create(browser: Browser, source: Bank | None = None) -> None:
     """Ask what a new bank is to be; one that learns the episodes of `source` again, if given."""
     embedder, domain = browser.configuration.embedder, browser.configuration.domain
-    method, others = DEFAULT, {_NO_BANK: ""}
+    method = DEFAULT
     if source is not None:
         embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
         method = source.manifest.method
-    for place in paths.find_banks(browser.folder):
-        with suppress(DeltaMemError):
-            others[place.name] = bank_facts(Bank.open(place.path))
     label = "Search model (reembed changes it)"
-    from_bank = source.path.name if source else _NO_BANK
     lines = (
         FormLine("name", "Name", hint="letters, digits, '.', '_' and '-'"),
         FormLine("domain", "Domain", domain, choices={domain: "", **known_domains()}),
         FormLine("embedder", label, embedder, choices=embedders(embedder)),
         FormLine("method", "Method", method, choices=choices()),
         FormLine("description", "What it is for", hint="may be empty"),
-        FormLine("episodes_from", "With the episodes of", from_bank, choices=others),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         path = _new_path(browser, answer)
         return browser.work.start(
-            f"creating {path.name}", lambda _: _create(path, browser.folder, answer), retry=retry
+            f"creating {path.name}", lambda _: _create(path, answer, source), retry=retry
         )
 
     title = f"Learn the episodes of {source.name} again" if source else "A new bank"
@@ -110,14 +100,10 @@ def _new_path(browser: Browser, answer: FormAnswer) -> Path:
         return paths.new_bank_path(paths.check_bank_name(answer["name"]), browser.folder)
 
 
-def _create(path: Path, folder: Path, answer: FormAnswer) -> BankChange:
-    """Make a bank without nodes, with the episodes of another one if that was chosen."""
+def _create(path: Path, answer: FormAnswer, source: Bank | None) -> BankChange:
+    """Make a bank without nodes, with the episodes of `source` if it is to learn them again."""
     from deltamem_tui.memory.banks import create_bank
 
-    other, source = answer["episodes_from"], None
-    if other != _NO_BANK:
-        with about("episodes_from"):
-            source = Bank.open(paths.find_bank(other, folder))
     with about("embedder", EmbeddingError), about("name", BankError):
         made = create_bank(
             path,
@@ -223,14 +209,14 @@ def rename(browser: Browser, path: Path) -> None:
         with about("name"):
             name = paths.check_bank_name(answer["name"])
             if name == path.name:
-                raise UsageError("it is called so already")
+                raise UsageError("that is its name already")
 
         def work(_: Progress) -> BankChange:
             from deltamem_tui.bank import place
 
             with about("name"):
                 renamed = place.rename(path, name)
-            said = f"{path.name} is {renamed.name} now; hooks and scripts must name it so, too"
+            said = f"renamed {path.name} to {renamed.name}; change hooks and scripts that name it"
             return BankChange(renamed, said)
 
         return browser.work.start("renaming", work, retry=retry)
@@ -271,5 +257,5 @@ def _deletion_lines(found: BankContents) -> list[str]:
     gone = f"{nodes} and {counted(found.episodes, 'episode')} are deleted"
     lines = [f"it cannot be opened: {found.error}" if found.error else gone]
     if found.frozen:
-        lines.append("it is frozen, which does not keep it from being deleted")
+        lines.append("it is frozen; it is deleted all the same")
     return [*lines, f"{counted(found.files, 'file')}; this cannot be undone"]

@@ -261,10 +261,10 @@ class BanksScreen(Screen[None]):
         self.set_class(all(each.place.shipped for each in banks), "-start")
         found = ", ".join(map(str, self._sessions)) or "none found on this machine"
         lines = [
-            "What your agent did becomes skills, which it is told when a task is like them.",
+            "Your agent's past sessions become skills. It is told those that fit a new task.",
             f"{key('own_sessions')}      bring your agent's sessions: {found}",
-            f"{key('open_bank')}  look at the bank under the cursor, which ships with the program",
-            f"{key('help')}      read the words: what a node, a chain and a threshold are",
+            f"{key('open_bank')}  look at the bank under the cursor; it ships with deltamem",
+            f"{key('help')}      read what a node, a chain and a threshold are",
             f"{key('create_bank')}      make an empty bank in {shown_path(self.browser.folder)}",
         ]
         if not banks:

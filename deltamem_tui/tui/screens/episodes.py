@@ -386,7 +386,7 @@ class EpisodesScreen(BankScreen):
         if not book or shown_as is None:
             return
         if self.list_filter.inquiry.under_way or not self.list_filter.is_in_force:
-            self.browser.notes.notify("the list does not show what the filter says yet")
+            self.browser.notes.notify("the filter is still at work; try again in a moment")
             return
         title = f"How did all {counted(len(book), 'episode')} that are shown end?"
         learning.ask_how_ended(self, list(book.ids), title, shown_as.text, self.judge_one_by_one)

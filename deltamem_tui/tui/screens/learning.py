@@ -74,7 +74,7 @@ def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:
     browser, bank = screen.browser, screen.bank
     if not bank.episodes.waiting():
         key = browser.key_of("import_logs")
-        browser.notes.notify(f"no episode waits to be learnt; {key} imports some")
+        browser.notes.notify(f"no episode is waiting; {key} imports some")
         return
 
     def ask(found: tuple[int, list[str]]) -> None:

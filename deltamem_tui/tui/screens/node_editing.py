@@ -192,7 +192,9 @@ class NodeEditor:
             retry.forget()
             self._write("merging the nodes", work, chosen.place)
 
-        line = FormLine("other", "It goes; what is below it moves below this one", choices=choices)
+        line = FormLine(
+            "other", "It is removed, and its children move below this one", choices=choices
+        )
         title = f"Which node says the same as “{titles[0]}”?"
         screen.browser.forms.ask(title, [line], begin)
 
@@ -287,8 +289,8 @@ def _delete(bank: Bank, tree: str, nodes: Sequence[Node]) -> str:
     now = editing.subtree(bank.tree(tree), root.id)
     if {node.id for node in now} != {node.id for node in nodes}:
         raise BankError(
-            "there are other nodes below it by now; nothing was deleted",
+            "the nodes below it have changed; nothing was deleted",
             source=root.id,
-            hint="look at it again before you delete it",
+            hint="look at it again, then delete it",
         )
     return f"deleted {counted(len(editing.delete(bank, tree, root).nodes), 'node')}"

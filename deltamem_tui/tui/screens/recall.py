@@ -263,7 +263,7 @@ class RecallScreen(BankScreen):
         key = self.browser.key_of
         summary = tried_text(self._tried, self._stored) if self._stored else ""
         self.offer("save_parameters", when=bool(summary))
-        ways = f"{key('save_parameters')} writes, {key('own_numbers')} takes back"
+        ways = f"{key('save_parameters')} saves them, {key('own_numbers')} discards them"
         line = self.query_one("#tried", Static)
         line.update(Text(f"tried: {summary} · {ways}"))
         line.set_class(bool(summary), "-shown")
@@ -435,7 +435,7 @@ class RecallScreen(BankScreen):
     def action_save_parameters(self) -> None:
         tried = self._tried  # stays so until the bank has been read with what was saved
         if not tried:
-            self.browser.notes.notify("nothing to save: the bank has these numbers already")
+            self.browser.notes.notify("nothing to save: the bank has these parameters already")
         elif self.writable():
             self.change("saving the parameters", lambda bank: save_numbers(bank, tried))
 

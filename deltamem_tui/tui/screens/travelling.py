@@ -285,8 +285,14 @@ def _comparison(here: Bank, there: Bank, found: BankDiff) -> Iterator[Section]:
         same = len(there.tree(name)) - other - both
         table.append(f"{display.title:<{room}}  {lone:>9,}  {other:>10,}  {both:>6,}  {same:>4,}")
         details += [
-            Section(f"Only here: {display.title}", _cut(map(display.of_title, tree.removed))),
-            Section(f"Only there: {display.title}", _cut(map(display.of_title, tree.added))),
+            Section(
+                f"Only here: {display.title}",
+                _cut(f"· {display.of_title(each)}" for each in tree.removed),
+            ),
+            Section(
+                f"Only there: {display.title}",
+                _cut(f"· {display.of_title(each)}" for each in tree.added),
+            ),
             Section(f"Differ, here → there: {display.title}", _cut(chain(*changes.values()))),
         ]
     yield Section(f"{one_line(here.name, 40)} (here) and {one_line(there.name, 40)} (there)")

@@ -95,6 +95,14 @@ class Choices(OptionList):
         return self._names[self.highlighted or 0] if self._names else ""
 
 
+class AnswerPreview(Static):
+    """What would come of the answer. The lines above it make room as it grows."""
+
+    def on_resize(self) -> None:
+        if isinstance(self.screen, AskDialog):
+            self.screen.on_resize()
+
+
 class AskDialog(Dialog[Mapping[str, str] | None]):
     """Asks for a few lines; gives them by name, or None."""
 
@@ -129,7 +137,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             if form.reason and not form.refused:
                 yield self._reason()
             if form.preview:
-                yield Static(id="preview", markup=False)
+                yield AnswerPreview(id="preview", markup=False)
             yield Static(self._keys(), classes="-keys")
 
     def _line(self, line: FormLine) -> Iterator[Widget]:
@@ -193,7 +201,6 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         def show(lines: Sequence[str]) -> None:
             if self.is_mounted:
                 self.query_one("#preview", Static).update(Text(clean("\n".join(lines))))
-                self.on_resize()
 
         if self.is_attached:
             look_up(self, "looking ahead", work, show)

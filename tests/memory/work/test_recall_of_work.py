@@ -200,11 +200,13 @@ def test_no_person_is_remembered() -> None:
             ('find_user(email="mo.her@example.com")', "mohamed_hernandez_5188"),
             ('cancel(user_id="mohamed_hernandez_5188", card="4929 3921 0028 1172")', "cancelled"),
             ("curl -u mo.her@example.com https://shop.example.com", "ok"),
+            ("Edit()", "The file /home/mohamed/shop/cart.py has been updated."),
         ],
     )
     text = as_text(facts_of(asked))
     assert "cancel(user_id, card)" in text
-    assert not any(word in text for word in ("hernandez", "5188", "mo.her", "4929"))
+    assert not any(word in text for word in ("mohamed", "5188", "mo.her", "4929"))
+    assert "Edited: shop/cart.py" in text
 
 
 def test_facts_are_read_back_as_they_were_written() -> None:
