@@ -142,11 +142,12 @@ _GENERIC = {"tau_task": 0.82, "tau_env": 0.85, "k_cons": 3}
 """τ of the task tree, τ of the env tree, and K_cons; one ε for all."""
 _E5 = re.compile(r"\be5\b")
 _THRESHOLDS = {"hashing": (0.66, 0.85)}
-_OF_OTHERS = (0.53, 0.75)
+_OF_OTHERS = (0.58, 0.75)
 """τ of both trees for an embedder, and for models of sentences other than E5, as MiniLM.
 
-Medians over five logs of real work and two of games of the thresholds that best separate each
-episode's nearest of its kind from the nearest of another kind: from 0.45 to 0.80 by MiniLM.
+Medians of the thresholds that best separate each episode's nearest of its kind from the nearest of
+another: for tasks over five logs of real work and two of games (0.45 to 0.80 by MiniLM, 0.53 to
+0.93 by hashing), for scenes over the two of games, since those of work say too little of them.
 """
 
 _HERE = "deltamem_tui.memory.deltamem"

@@ -71,7 +71,6 @@ def tried_text(tried: Tried, stored: Settings) -> str:
         f"{number_label(known[path].name)} {number_text(value)} "
         f"(bank {number_text(known[path].value)})"
         for path, value in tried.items()
-        if not isinstance(value, bool)  # what another number fixes
     )
 
 

@@ -118,6 +118,7 @@ def test_a_manifest_with_wrong_numbers_is_a_corrupt_bank_and_no_wrong_call(
 @pytest.mark.parametrize(
     ("method", "retired"),
     [
+        ("deltamem", {"capacity": 5, "task": {"tau_fixed": True}, "env": {"tau_fixed": False}}),
         ("memp", {"every": 1, "least_recalls": 3, "least_success": 0.5}),
         ("awm", {"every": 1}),
         ("reasoningbank", {"by": "query"}),
@@ -130,12 +131,15 @@ def test_a_frozen_bank_with_settings_of_an_earlier_version_still_recalls(
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method=method)
 
     def as_before(manifest: Manifest) -> tuple[Manifest, dict[str, Any]]:
-        return replace(manifest, settings={**manifest.settings, **retired}), {}
+        settings = dict(manifest.settings)
+        for name, value in retired.items():
+            settings[name] = {**settings[name], **value} if isinstance(value, dict) else value
+        return replace(manifest, settings=settings), {}
 
     bank.change_manifest("parameters", as_before)
     bank.freeze()
     before = (bank.path / "bank.json").read_bytes()
     frozen = Bank.open(bank.path)
     assert recall(frozen, "put a cup in fridge.").context == ""
-    assert settings_of(frozen) == method_named(method).settings.preset("alfworld")
+    assert settings_of(frozen) == method_named(method).settings.preset("alfworld", "hashing")
     assert (bank.path / "bank.json").read_bytes() == before
