@@ -75,12 +75,15 @@ class House:
 
 
 class Rooms:
-    """Rooms as in ScienceWorld: a door is open, or is opened; nothing else is checked."""
+    """Rooms as in ScienceWorld: a door is open, or is opened; what is absent cannot be used."""
 
-    def __init__(self, task: str, wanted: str, *, closed: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, task: str, wanted: str, *, closed: tuple[str, ...] = (), absent: tuple[str, ...] = ()
+    ) -> None:
         self.task = task
         self.wanted = wanted
         self.closed = set(closed)
+        self.absent = absent
         self.did: list[str] = []
 
     def start(self) -> Start:
@@ -90,6 +93,8 @@ class Rooms:
 
     def step(self, action: str) -> Observation:
         self.did.append(action)
+        if action.endswith(self.absent):
+            return Observation("No known action matches that input.", 0.0, done=False)
         if action.startswith("open door to "):
             self.closed.discard(action.removeprefix("open door to "))
         shut = action.removeprefix("go to ") in self.closed

@@ -120,6 +120,18 @@ def test_scienceworlds_agent_walks_by_itself_and_opens_doors_on_the_way() -> Non
     ]
 
 
+def test_scienceworlds_agent_takes_what_the_text_has_in_the_place_of_a_thing() -> None:
+    game = Rooms("boil water.", "pour tap water", absent=("lake", "sea"))
+    text = "1. focus on lake\n2. pour lake\n3. look\nWhere lake is not there: sea, tap water, ice."
+    assert play("scienceworld", game, text).best == 1
+    assert game.did == [
+        "focus on lake",
+        "focus on sea",
+        "focus on tap water",
+        "pour tap water",
+    ]
+
+
 def test_a_domain_without_a_player_is_refused() -> None:
     with pytest.raises(UsageError, match="webshop"):
         RulesAgent("webshop")

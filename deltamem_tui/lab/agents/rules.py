@@ -52,6 +52,7 @@ _DOORS = {
 }
 _ROOM = re.compile(r"(?:This room is called the|called the|You move to the) ([\w ]+?)[.,]")
 _CHOICE = re.compile(r"^Only the first \[([\w ]+)\] of these that is there: (.+)$", re.MULTILINE)
+_INSTEAD = re.compile(r"^Where (.+) is not there: (.+)\.$", re.MULTILINE)
 _WAY = re.compile(r"go to (?:the )?([\w ]+)")
 
 
@@ -284,6 +285,8 @@ class ScienceWorldPlayer(TextPlayer):
         """Read which things are to be tried where the text leaves one open."""
         found = _CHOICE.findall(text)
         self.choices = {slot: names.split(", ") for slot, names in found}
+        self.instead = {name: names.split(", ") for name, names in _INSTEAD.findall(text)}
+        self.chosen: dict[str, str] = {}
 
     def carry_out(self, command: str) -> None:
         """Type a command, or walk to where it says."""
@@ -294,7 +297,22 @@ class ScienceWorldPlayer(TextPlayer):
         elif open_place := next((slot for slot in self.choices if f"[{slot}]" in command), ""):
             self._choose(command, open_place)
         elif "[" not in command:
-            self.act(command)
+            self._try(command)
+
+    def _try(self, command: str) -> None:
+        """Do it, or with what the text has in the place of a thing that is not there."""
+        for name, other in self.chosen.items():
+            command = _with(command, name, other)
+        if "No known action" not in self.act(command):
+            return
+        for name, others in self.instead.items():
+            if name in self.chosen or _with(command, name, "") == command:
+                continue
+            for other in others:
+                if "No known action" not in self.act(_with(command, name, other)):
+                    self.chosen[name] = other
+                    return
+            self.chosen[name] = name
 
     def _choose(self, command: str, slot: str) -> None:
         """Do it with the first of the things that there is, and stay with that."""
@@ -316,6 +334,10 @@ class ScienceWorldPlayer(TextPlayer):
             return "outside"
         found = _ROOM.search(scene)
         return found[1] if found else ""
+
+
+def _with(command: str, name: str, other: str) -> str:
+    return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", other, command)
 
 
 def _neighbours(room: str) -> list[str]:

@@ -42,8 +42,8 @@ _SHELLS = re.compile(
     r"(?:bash|shell|sh|terminal|execute_?command|run_?(?:shell|command)\w*|exec)$", re.IGNORECASE
 )
 _FAILED = re.compile(
-    r"^\W*(?:[\w.]*(?:error|exception)\b|invalid\b|unknown\b|no such\b|cannot\b|can't\b|could not\b"
-    r"|failed\b|fatal\b|not found\b|permission denied|no space left|usage:)"
+    r"^\W*(?:[\w.]*(?:error|exception)\b|invalid\b|unknown\b|no (?:such|known)\b|cannot\b|can't\b"
+    r"|could not\b|failed\b|fatal\b|not found\b|permission denied|no space left|usage:)"
     r"|^[^\n]{0,80}\b(?:error|fatal): ",
     re.IGNORECASE,
 )
@@ -158,6 +158,8 @@ def _shape(text: str) -> tuple[Form, str, Mapping[str, Any]]:
         return "call", call.group(1), _arguments(call.group(2)[:_PARSED])
     if headed := _HEADED.match(text):
         return "call", headed.group(1), {"": text[headed.end() :][:_PARSED]}
+    if text.isdecimal():  # an answer to a program that asks which
+        return "command", text, {}
     first = text.partition("\n")[0][:_PARSED]
     if _COMMAND.match(first) and not _PROSE.match(first):
         return "command", head_of(first), {}

@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.embedding.lexical import Lexical, terms
 from deltamem_tui.memory.work.acts import LONG, head_of
 from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
-from deltamem_tui.memory.work.texts import adapted, renaming
+from deltamem_tui.memory.work.texts import (
+    adapted,
+    instead_of_names,
+    names_of_another,
+    renaming,
+)
 from deltamem_tui.text import counted, one_line
 
 _SAME_TASK = 0.85  # the share of two tasks' words that are in both, from which on they are one
@@ -49,9 +54,12 @@ _FAR = 0.1  # nearness below which nothing is told of an episode
 _FIT = 0.2  # bonus of a way that does what the task's words ask for
 _DUE = 0.5  # likelihood from which a way is expected to do something
 _AGREE = 0.15  # bonus of a way over tables that others use too
+_FOREIGN = 0.05  # malus of a procedure that names what only its own task names
 _BONUS = 0.07  # bonus of a solved way
 _TITLE = 60  # characters of a task as the title of its way
 _SURE = 0.45  # nearness from which one way is enough
+_INSTEAD = 3  # names of a procedure for which others are told
+_OTHERS = 5  # for each
 _PROCEDURE = 4  # steps of a way that another one may do otherwise
 _FIXES = 1  # errors told
 _FIX_SAID = 0.3  # share of an error that the task names
@@ -227,7 +235,10 @@ class _Writer:
             fit = sum(fits) / len(fits) if fits else 0.0
             fit *= min((1 - expected[head] for head in due - did), default=1.0)
             solved = _BONUS if e.lessons[row].solved else 0.0
-            return e.nearness[row] + _AGREE * agreed + _FIT * fit + solved
+            lesson, steps = e.lessons[row], self.steps(e.lessons[row])
+            is_other = names_of_another(steps, lesson.task, e.task) and len(steps) >= _PROCEDURE
+            foreign = _FOREIGN if is_other else 0.0
+            return e.nearness[row] + _AGREE * agreed + _FIT * fit + solved - foreign
 
         told_of = [
             row
@@ -236,14 +247,15 @@ class _Writer:
             and (e.lessons[row].worded or not worded)
             and (e.lessons[row].solved or len(self.steps(e.lessons[row])) <= LONG)
         ]
-        order = sorted(told_of, key=lambda row: -rank(row))
-        best = rank(order[0]) if order else 0.0
+        ranks = {row: rank(row) for row in told_of}
+        order = sorted(told_of, key=lambda row: -ranks[row])
+        best = ranks[order[0]] if order else 0.0
         mend = self.mend(order)
         order = [*order[:1], *mend, *(row for row in order[1:] if row not in mend)]
         lines: list[str] = []
         told: set[str] = set()
         for row in order:
-            is_far = rank(row) < best - _WAY_GAP or e.nearness[row] < _FAR
+            is_far = ranks[row] < best - _WAY_GAP or e.nearness[row] < _FAR
             if len(told) >= max(most, 2 * len(mend)) or (is_far and row not in mend):
                 break
             lesson, steps = e.lessons[row], self.steps(e.lessons[row])
@@ -255,17 +267,28 @@ class _Writer:
             how = "Solved" if lesson.solved else "Tried, not solved:"
             others = " with the names of this task" if self.renames(lesson, steps) else ""
             title = f"{how} “{one_line(lesson.task, _TITLE)}”{others}:"
-            while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > room - len(title):
+            most_left = min(room, self.left) - len(title)
+            while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > most_left:
                 again = (at for at in range(len(steps) - 1, 0, -1) if steps[at] in steps[:at])
                 del steps[next(again, 0)]  # what was done before, or else the beginning
             own = [f"{title} {steps[0]}"]
             if steps[1:]:
                 own = [title, *(f"{number}. {step}" for number, step in enumerate(steps, 1))]
+            if len(steps) >= _PROCEDURE and lesson.solved and not told:
+                own += self.instead(row, steps)
             if kept := self.taken(own):
                 lines += kept
                 told.add(steps[-1])
                 self.quoted.append(row)
         return lines
+
+    def instead(self, row: int, steps: Sequence[str]) -> Iterator[str]:
+        """Yield what other solved ways have where a procedure has a name, a line a name."""
+        e = self.e
+        solved = [at for at in self.near if at != row and e.lessons[at].solved]
+        others = [(self.steps(e.lessons[at]), e.weights[at]) for at in solved]
+        for name, own in [*instead_of_names(steps, others).items()][:_INSTEAD]:
+            yield f"Where {name} is not there: {', '.join(own[:_OTHERS])}."
 
     def mend(self, order: Sequence[int]) -> list[int]:
         """Return the nearest lesson that succeeded, where the first of an order did not."""

@@ -61,7 +61,7 @@ _SEARCHES = _set(
     grep rg glob search find list ls tree locate fd scroll goto pwd cd echo wc
     """
 )
-_QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "scroll_up", "scroll_down", "head"}
+_QUIET = _set("ls cd pwd cat tree open goto scroll_up scroll_down head look")
 _OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
 _CHECKS = _set(
     """

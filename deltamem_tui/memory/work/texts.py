@@ -12,8 +12,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
+from itertools import pairwise
 from typing import NamedTuple
 
 from deltamem_tui.memory.work.paths import FOLDER, is_file
@@ -185,12 +186,86 @@ def renaming(old: str, new: str) -> dict[str, str]:
         at, to = start, first
         if kind in ("equal", "delete"):
             continue
+        nouns = [_noun(old, before, each) for each in range(at, end)]
+        if all(nouns) and end - at == to_end - to:
+            for one, other, noun in zip(before[at:end], after[to:to_end], nouns, strict=True):
+                alone = f"{noun} " if len(one[0]) == 1 else ""  # `plane G` of the planes (F, G)
+                names[alone + one[0]] = alone + other[0]
+            continue
         if min(at, to) > 0 and (start == end or len(before[at][0]) == 1):
             at, to = at - 1, to - 1  # `ice` for `ice cream`; an `M` alone is no name
         if 0 < end - at <= _NAME_WORDS and to_end - to <= _NAME_WORDS:
             name = old[before[at].start() : before[end - 1].end()]
             names[name] = new[after[to].start() : after[to_end - 1].end()]
     return {name: own for name, own in names.items() if len(name) > 1}
+
+
+def _noun(text: str, words: Sequence[re.Match[str]], at: int) -> str:
+    """Return the noun before the list that a word is part of; empty if it is part of none."""
+    gaps = [text[one.end() : other.start()].strip() for one, other in pairwise(words)]
+    if "," not in gaps[max(at - 1, 0) : at + 1]:
+        return ""
+    while at and gaps[at - 1] == ",":
+        at -= 1
+    return words[at - 1][0].removesuffix("s") if at else ""
+
+
+def names_of_another(steps: Iterable[str], old: str, new: str) -> set[str]:
+    """Return the words of steps that an older task has and the present one does not."""
+    said, other, own = (
+        {word.lower() for word in _NAMES.findall(text)} for text in (" ".join(steps), old, new)
+    )
+    return said & other - own
+
+
+def instead_of_names(
+    way: Sequence[str], others: Iterable[tuple[Sequence[str], float]]
+) -> dict[str, list[str]]:
+    """Return what other ways have where a way has a name, by the steps that differ in it alone.
+
+    Args:
+        way: The steps of a way.
+        others: The steps of others, each with what it counts.
+
+    Returns:
+        Name → names that the way does not have, both the most usual first.
+    """
+    counts: dict[str, dict[str, float]] = {}
+    said = " ".join(way)
+    for steps, weight in others:
+        pairs = (pair for each in _in_place(way, steps) for pair in _other_name(*each))
+        for name, other in dict.fromkeys(pairs):
+            own = counts.setdefault(name, {})
+            own[other] = own.get(other, 0.0) + weight
+    usual = sorted(counts, key=lambda name: -sum(counts[name].values()))
+    found = {name: sorted(counts[name], key=lambda other: -counts[name][other]) for name in usual}
+    unsaid = {name: [other for other in own if other not in said] for name, own in found.items()}
+    return {name: own for name, own in unsaid.items() if own}
+
+
+def _in_place(way: Sequence[str], other: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield steps of two ways that stand in each other's place and begin alike."""
+    matcher = SequenceMatcher(None, way, other, autojunk=False)
+    for kind, start, end, first, to_end in matcher.get_opcodes():
+        rest = [*other[first:to_end]] if kind == "replace" else []
+        for step in way[start:end]:
+            heads = [each.partition(" ")[0] for each in rest]
+            if (head := step.partition(" ")[0]) in heads:
+                yield step, rest[heads.index(head)]
+                del rest[: heads.index(head) + 1]
+
+
+def _other_name(step: str, other: str) -> Iterator[tuple[str, str]]:
+    """Yield the name by which alone two steps differ, as both have it."""
+    own, its = step.split(), other.split()
+    matcher = SequenceMatcher(None, own, its, autojunk=False)
+    changes = [each for each in matcher.get_opcodes() if each[0] != "equal"]
+    if len(changes) == 1 and changes[0][0] == "replace":
+        _, start, end, first, to_end = changes[0]
+        if len(own[end - 1]) == 1:  # `pot 4`: a number or a letter alone is no name
+            start, first = start - 1, first - 1
+        if start > 0 and end - start <= _NAME_WORDS and to_end - first <= _NAME_WORDS:
+            yield " ".join(own[start:end]), " ".join(its[first:to_end])
 
 
 def adapted(step: str, names: Mapping[str, str]) -> str:
@@ -206,10 +281,12 @@ def _renamed(text: str, names: Mapping[str, str]) -> str:
     ordered = sorted(names, key=len, reverse=True)
     pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
     own = {name.lower(): new for name, new in names.items()}
-    text_now = re.sub(rf"(?i:{pattern})(?!\w|\.\d)", lambda found: own[found.group().lower()], text)
+    named = re.compile(rf"(?i:{pattern})(?!\w|\.\d)")
+    rest = named.sub("\n", text)
     # Half of a command with the new names would be worse than all of it with the old ones.
-    left = any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", text_now) for name in names)
-    return text if left else text_now
+    if any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", rest) for name in names):
+        return text
+    return named.sub(lambda found: own[found.group().lower()], text)
 
 
 def _before(name: str) -> str:

@@ -564,6 +564,51 @@ def test_what_was_written_into_a_file_is_shown_as_it_was() -> None:
         assert adapted(step, names) == step
 
 
+def test_names_of_a_list_are_renamed_one_by_one() -> None:
+    names = renaming(
+        "Compare the two volumes (B, D), then mount the smaller one",
+        "Compare the two volumes (G, H), then mount the smaller one",
+    )
+    assert adapted("resize volume d", names) == "resize volume H"
+    assert adapted("attach a disk to volume b", names) == "attach a disk to volume G"
+    names = renaming("Back up the table orders now", "Back up the table orders archive now")
+    assert adapted("dump /db/orders", names) == "dump /db/orders archive"
+
+
+def restart(service: str, node: str, *extra: tuple[str, str]) -> Trajectory:
+    steps = [
+        ("look around", "a rack, a console"),
+        (f"drain {node}", "drained"),
+        (f"restart {service} on {node}", "Which one? 0: main, 1: spare"),
+        ("0", "restarted"),
+        *extra,
+        (f"undrain {node}", "ready"),
+    ]
+    return episode(f"Restart the {service} and keep the site up", steps)
+
+
+def test_a_way_names_what_others_had_in_its_place(tmp_path: Path) -> None:
+    refused = ("restart all", "No known service is called so")
+    bank = bank_of(
+        tmp_path, [restart("mailer", "alpha", refused), *[restart("mailer", "beta")] * 2]
+    )
+    told = recall(bank, "Restart the mailer and keep the site up").context
+    assert "Where alpha is not there: beta." in told or "Where beta is not there: alpha." in told
+    assert "3. 0\n" in told
+    assert "look around" not in told
+
+
+def test_a_way_with_names_of_another_task_alone_stands_behind(tmp_path: Path) -> None:
+    def mounted(one: str, other: str) -> Trajectory:
+        steps = [f"stat volume {one}", f"fsck volume {other}", f"mount volume {other}", "sync"]
+        task = f"Mount the smaller one of the volumes ({one}, {other}) and say its size"
+        return episode(task, [(each, "done") for each in steps])
+
+    bank = bank_of(tmp_path, [mounted("B", "G"), mounted("D", "E")])
+    asked = mounted("G", "H").task
+    assert "1. stat volume G\n2. fsck volume H" in recall(bank, asked).context
+
+
 def test_what_failed_is_told_with_what_mended_it(tmp_path: Path) -> None:
     edit = ("sed -i s/a/b/ shop/settings.py", "")
     others = [episode(f"Mend the {part}", [edit]) for part in ("cart", "tax", "mail")]
