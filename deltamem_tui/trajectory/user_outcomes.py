@@ -7,8 +7,6 @@ refused: one wrong row makes a failure a success.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +16,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.cells import rows_of
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, located
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -42,7 +41,6 @@ _UNRESOLVED_KEYS = (
     *("unresolved_ids", "unresolved", "error_ids", "empty_patch_ids", "incomplete_ids"),
 )
 _JUDGED_KEYS = ("submitted_ids", "completed_ids")  # whatever of these was not resolved failed
-_DELIMITERS = ",;\t"
 _ONE_OUTCOME = "one episode has one outcome; name trials by their trajectory id"
 
 _Row = tuple[object, str]  # a row, and where it stands
@@ -151,18 +149,17 @@ def _read(log: Log, success_at: float) -> UserOutcomes:
         return _from_rows(_table(text), success_at)
     try:
         return _from_document(_parsed(text), success_at)
-    except ValueError:
+    except ValueError:  # then each line is one
         lines = [(each, f"line {n}") for n, each in enumerate(text.split("\n"), 1) if each.strip()]
     rows = []
     for line, position in lines:
         try:
             rows.append((_parsed(line), position))
-        except (ValueError, RecursionError) as error:
-            raise RecordError(
-                f"not JSON: {one_line(str(error), 120)}", position=position
-            ) from error
-        except RecordError as error:
-            raise located(error, "", position) from None
+        except (RecordError, ValueError, RecursionError) as error:
+            if isinstance(error, RecordError):
+                raise located(error, "", position) from None
+            reason = f"not JSON: {one_line(str(error), 120)}"
+            raise RecordError(reason, position=position) from error
     return _from_rows(rows, success_at)
 
 
@@ -183,36 +180,24 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 
 def _table(text: str) -> Iterator[_Row]:
     """Yield the rows of a table by column; without a header, those are id and outcome."""
-    head = next((each for each in text.splitlines() if each.strip(_DELIMITERS + " ")), "")
-    reader = csv.reader(io.StringIO(text), delimiter=max(_DELIMITERS, key=head.count))
     names: list[str] = []
-    try:
-        for number, row in enumerate(reader, 1):
-            cells = [cell.strip() for cell in row]
-            if not any(cells):
+    for cells, position in rows_of(text.splitlines()):
+        if not names:
+            names = [name.lower() for name in cells]
+            if {*names} & {*ID_KEYS, *_VALUE_KEYS}:
+                _check_columns(names, position)
                 continue
-            if not names:
-                names = [name.lower() for name in cells]
-                if {*names} & {*ID_KEYS, *_VALUE_KEYS}:
-                    _check_columns(names, number)
-                    continue
-                names = ["id", "outcome"]
-            if any(cells[len(names) :]):
-                reason = f"{len(row)} cells, where {len(names)} are expected"
-                raise RecordError(reason, position=f"row {number}")
-            yield dict(zip(names, cells, strict=False)), f"row {number}"
-    except csv.Error as error:
-        raise RecordError(
-            f"a row that is not a row of a table: {one_line(str(error), 120)}",
-            position=f"line {reader.line_num}",
-            hint="leave out long columns, and look for a quotation mark without its partner",
-        ) from error
+            names = ["id", "outcome"]
+        if any(cells[len(names) :]):
+            reason = f"{len(cells)} cells, where {len(names)} are expected"
+            raise RecordError(reason, position=position)
+        yield dict(zip(names, cells, strict=False)), position
 
 
-def _check_columns(names: list[str], number: int) -> None:
+def _check_columns(names: list[str], position: str) -> None:
     repeated = [name for name in names if name and names.count(name) > 1]
     if repeated:
-        raise RecordError(f"two columns {one_line(repeated[0], 60)}", position=f"row {number}")
+        raise RecordError(f"two columns {one_line(repeated[0], 60)}", position=position)
 
 
 def _from_document(value: object, success_at: float) -> UserOutcomes:

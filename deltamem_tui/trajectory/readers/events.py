@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from typing import TypeVar
 
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
+from deltamem_tui.trajectory.logs.cells import rows_of
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import Outcome, StepStatus, Trajectory
@@ -257,39 +258,24 @@ def _rows(log: Log) -> Iterator[tuple[Json, str] | RecordError]:
 
 
 def _cells(log: Log) -> Iterator[tuple[Json, str] | RecordError]:
-    lines = (line.text for line in log.lines() if isinstance(line, TextLine))
-    head = next(lines, "")
-    # A cell in quotation marks may have line breaks in it.
-    reader = csv.reader((f"{_plain(line)}\n" for line in lines), delimiter=_delimiter(head))
-    columns = _columns(head)
+    rows = rows_of(line.text for line in log.lines() if isinstance(line, TextLine))
+    columns = _columns(next(rows, ([], ""))[0])
     try:
-        for cells in reader:
-            if any(map(str.strip, cells)):
-                row = dict(zip(columns, cells, strict=False))
-                yield row, f"line {reader.line_num + 1}"
-    except csv.Error as error:
-        yield RecordError(f"not a table any more: {error}", position=f"line {reader.line_num + 1}")
+        for cells, position in rows:
+            yield dict(zip(columns, cells, strict=False)), position
+    except RecordError as error:
+        yield error
 
 
-def _delimiter(line: str) -> str:
-    return max(",;\t", key=line.count)
-
-
-def _plain(text: str) -> str:
-    return text.replace("\r", " ").replace("\0", " ")
-
-
-def _columns(line: str) -> list[str]:
-    try:
-        cells = next(iter(csv.reader([_plain(line)], delimiter=_delimiter(line))), [])
-    except csv.Error:  # a cell longer than any name
-        return []
-    return [cell.strip().lstrip("\ufeff").lower().replace(" ", "_") for cell in cells]
+def _columns(cells: list[str]) -> list[str]:
+    return [cell.lower().replace(" ", "_") for cell in cells]
 
 
 def _table_claims(preview: Preview) -> float:
     if preview.layout == "text":
-        columns = {*_columns(preview.head.partition("\n")[0])}
+        columns = set[str]()
+        with suppress(RecordError):
+            columns |= {*_columns(next(rows_of([preview.head.partition("\n")[0]]), ([], ""))[0])}
         acts = not columns.isdisjoint(ACTIONS)
         return 0.7 if acts and not columns.isdisjoint((*TASKS, *_EPISODES)) else 0.0
     if preview.layout != "lines" or not preview.records or not _is_row(preview.records[0]):
