@@ -14,13 +14,11 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
-_OUTSIDE_STRING = re.compile(rb'["{}\[\]]')
+_WITHIN_VALUE = re.compile(rb'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[{}\[\]]', re.DOTALL)
 _OPENING = re.compile(rb"[{\[]")
-# What changes no depth: all but brackets, short strings whole. Longer ones are found faster.
-_LEVEL = re.compile(rb'(?:[^"{}\[\]]++|"[^"\\]{0,100}+")*+')
+_QUOTE = ord('"')
 _BEGINS = (b"{", b"[", b'"')
 _BETWEEN_VALUES = b" \t\r\n,"
-_BACKSLASH = ord("\\")
 _SHOWN_JUNK = 1024  # more than is shown, or half a key would be taken for none
 # The only ones that a parser makes, told apart faster by type than by `isinstance`.
 _NESTING = frozenset({dict, list})
@@ -118,33 +116,13 @@ def cut_json(data: bytes, limits: LogLimits, *, in_array: bool) -> Iterator[Cut]
 def _brackets(data: bytes) -> Iterator[tuple[int, bool, int]]:
     """Yield the place behind each bracket that counts, whether it opens, and the depth there."""
     depth = at = 0
-    while True:
-        if depth and (level := _LEVEL.match(data, at)):
-            at = level.end()
-        # Between loose values a quotation mark is prose, not the start of a string.
-        found = (_OUTSIDE_STRING if depth else _OPENING).search(data, at)
-        if found is None:
-            return
+    # Between loose values a quotation mark is prose, not the start of a string.
+    while found := (_WITHIN_VALUE if depth else _OPENING).search(data, at):
         at = found.end()
-        if found[0] == b'"':
-            at = _string_end(data, at)
-        else:
-            opens = found[0] in (b"{", b"[")
+        if (sign := data[found.start()]) != _QUOTE:
+            opens = sign in b"{["
             depth += 1 if opens else -1
             yield at, opens, depth
-
-
-# Plain searches: a pattern would take ten times as long, and most of a log is strings.
-def _string_end(data: bytes, at: int) -> int:
-    """Return the place behind the string whose text begins at `at`."""
-    while (quote := data.find(b'"', at)) >= 0:
-        first = quote
-        while first > at and data[first - 1] == _BACKSLASH:
-            first -= 1
-        if (quote - first) % 2 == 0:
-            return quote + 1
-        at = quote + 1
-    return len(data)
 
 
 def _junk(part: bytes) -> Iterator[Cut]:
