@@ -35,7 +35,7 @@ STEP_WORDS = {
 }
 
 
-class Step(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+class Step(Struct, frozen=True, omit_defaults=True, gc=False):
     """One thing the agent did and what came back.
 
     The fields behind `reward` hold the structure that a log states, never one that its prose
@@ -98,7 +98,7 @@ def changed(value: object, change: Callable[[str], str]) -> object:
     return value
 
 
-class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+class Outcome(Struct, frozen=True, omit_defaults=True, gc=False):
     """How an episode ended, and who says so. It is never guessed from prose.
 
     Attributes:
@@ -126,7 +126,7 @@ class Outcome(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=Tru
         return replace(self, source="stated")
 
 
-class LogSource(Struct, frozen=True, omit_defaults=True, forbid_unknown_fields=True, gc=False):
+class LogSource(Struct, frozen=True, omit_defaults=True, gc=False):
     """The place where an episode was read.
 
     Attributes:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Step, Trajectory, changed
+from deltamem_tui.trajectory.model import Step, Trajectory, changed
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor, quoted
 from deltamem_tui.typed import converted
 
@@ -37,16 +37,6 @@ _PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in r
 # Of the arguments of a call: the action has all of them in full.
 _TEXT_CHARACTERS = 1_000
 _ARGUMENTS_CHARACTERS = 16_000
-_PATH = re.compile(r" - at `\$\.?(?:steps\[(?P<step>\d+)\]\.?)?(?P<key>.*)`$")
-# What msgspec reports of a value, and what people read.
-_REASONS = {
-    "Expected `str": "is not text",
-    "Expected `float": "is not a number",
-    "Expected `bool": "is not true, false or null",
-    "Expected `object": "is not a JSON object",
-    "Expected `array": "is not a list",
-    "Invalid enum value": f"is none of {', '.join(OUTCOME_SOURCES)}",
-}
 
 
 def admitted(trajectory: Trajectory, limits: LogLimits = DEFAULT_LIMITS) -> Trajectory:
@@ -75,8 +65,10 @@ def checked(trajectory: Trajectory) -> Trajectory:
     """Return the episode with its parts as decoding makes them, whoever built it."""
     try:
         return converted(msgspec.to_builtins(trajectory, enc_hook=_plain), Trajectory)
-    except (msgspec.ValidationError, TypeError) as error:
-        raise RecordError(misfit(str(error))) from error
+    except msgspec.ValidationError as error:
+        raise RecordError(misfit(error)) from error
+    except TypeError as error:
+        raise RecordError(str(error)) from error
 
 
 def _plain(value: object) -> object:
@@ -87,13 +79,10 @@ def _plain(value: object) -> object:
     raise TypeError(f"{type(value).__name__} is not plain data")
 
 
-def misfit(error: str) -> str:
-    """Return what a decoder's error says of a record, in plain words."""
-    reason = next((why for what, why in _REASONS.items() if error.startswith(what)), error)
-    path = _PATH.search(error)
-    step, key = path.groups() if path else (None, "")
-    shown = [f"step {int(step) + 1}{':' if key else ''}"] if step else []
-    return " ".join([*shown, *([f"`{quoted(key, 80)}`"] if key else []), reason])
+def misfit(error: msgspec.ValidationError) -> str:
+    """Return where a record is not as it is to be, and why."""
+    why, _, place = str(error).partition(" - at ")
+    return quoted(f"{place}: {why}" if place else why, 160)
 
 
 def _with_short_arguments(trajectory: Trajectory) -> Trajectory:

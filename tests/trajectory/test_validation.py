@@ -77,13 +77,13 @@ def test_many_texts_under_the_limit_pass_though_their_sum_is_over() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"steps": (Step("a"), Step(3))}, "step 2: `action` is not text"),  # type: ignore[arg-type]
-        ({"steps": (Step("a", reward="1"),)}, "step 1: `reward` is not a number"),  # type: ignore[arg-type]
-        ({"steps": ("a",)}, "step 1 is not a JSON object"),
-        ({"steps": None}, "`steps` is not a list"),
-        ({"outcome": Outcome(1)}, "`outcome.success` is not true, false or null"),  # type: ignore[arg-type]
-        ({"outcome": Outcome(True, source="me")}, "`outcome.source` is none of stated"),  # type: ignore[arg-type]
-        ({"source": LogSource(3)}, "`source.file` is not text"),  # type: ignore[arg-type]
+        ({"steps": (Step("a"), Step(3))}, r"steps\[1\]\.action`: Expected `str`"),  # type: ignore[arg-type]
+        ({"steps": (Step("a", reward="1"),)}, r"steps\[0\]\.reward`: Expected `float"),  # type: ignore[arg-type]
+        ({"steps": ("a",)}, r"steps\[0\]`: Expected `object`"),
+        ({"steps": None}, "steps`: Expected `array`"),
+        ({"outcome": Outcome(1)}, "outcome.success`: Expected `bool"),  # type: ignore[arg-type]
+        ({"outcome": Outcome(True, source="me")}, "outcome.source`: Invalid enum value"),  # type: ignore[arg-type]
+        ({"source": LogSource(3)}, "source.file`: Expected `str`"),  # type: ignore[arg-type]
         ({"metadata": {"n": object()}}, "object is not plain data"),
     ],
 )

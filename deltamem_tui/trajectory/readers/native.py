@@ -17,7 +17,6 @@ from deltamem_tui.trajectory.model import (
     STEP_WORDS,
     LogSource,
     Outcome,
-    Step,
     Trajectory,
 )
 from deltamem_tui.trajectory.outcomes import stated_under, undisputed
@@ -29,13 +28,9 @@ from deltamem_tui.typed import converted
 _DIGEST = re.compile("[0-9a-f]{16}")
 
 
-class _Record(Trajectory, frozen=True, forbid_unknown_fields=True):
+class _Record(Trajectory, frozen=True):
     given_id: str = msgspec.field(default="", name="id")
 
-
-_RECORD_KEYS = (*Trajectory.__struct_fields__, "id")
-_PART_KEYS = {"outcome": Outcome.__struct_fields__, "source": LogSource.__struct_fields__}
-_STEP_KEYS = Step.__struct_fields__
 
 _decode = msgspec.json.Decoder(_Record).decode
 _encode = msgspec.json.Encoder().encode
@@ -140,24 +135,25 @@ def _typed(value: object) -> _Record:
     try:
         return converted(record, _Record)
     except msgspec.ValidationError as error:
-        raise RecordError(misfit(str(error))) from error
+        raise RecordError(misfit(error)) from error
 
 
 def _tidied(value: object) -> dict[str, object]:
+    """Return a record as others may write it, without what is empty or means something else."""
     if not isinstance(value, dict):
         raise RecordError("not a JSON object")
-    if not isinstance(value.get("steps"), list):
+    record: dict[str, Any] = {"task": "", **_filled(value)}
+    if not isinstance(record.get("steps"), list):
         raise RecordError("no list under `steps`")
-    record: dict[str, Any] = {"task": "", "steps": [], **_filled(value, _RECORD_KEYS)}
-    record |= {part: _filled(record.get(part, {}), keys) for part, keys in _PART_KEYS.items()}
     record["steps"] = [
-        {"action": ""} | {k: v for k, v in _filled(step, _STEP_KEYS).items() if _fits(k, v)}
+        {"action": ""} | {k: v for k, v in _filled(step).items() if _fits(k, v)}
         if isinstance(step, dict)
         else step
         for step in record["steps"]
     ]
+    record |= {part: _filled(record[part]) for part in ("outcome", "source") if part in record}
     if isinstance(verdicts := record.get("verdicts"), list):
-        record["verdicts"] = [_filled(each, _PART_KEYS["outcome"]) for each in verdicts]
+        record["verdicts"] = [*map(_filled, verdicts)]
     if not isinstance(record.get("id", ""), str):
         del record["id"]
     if isinstance(metadata := record.get("metadata"), dict):
@@ -165,10 +161,10 @@ def _tidied(value: object) -> dict[str, object]:
     return record
 
 
-def _filled(value: Any, keys: tuple[str, ...]) -> Any:
+def _filled(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
-    return {key: value[key] for key in keys if value.get(key) not in (None, "")}
+    return {key: inner for key, inner in value.items() if inner not in (None, "")}
 
 
 def _fits(key: str, value: object) -> bool:

@@ -103,10 +103,3 @@ def each_part(
                 yield located(error, log.name, item.position)
 
     return read
-
-
-def each_conversation(
-    parse: Callable[[Conversation, object], Trajectory],
-) -> Callable[[Log], Iterator[Reading]]:
-    """Return a reader's `read`, for formats in which every JSON record is one conversation."""
-    return each_part(lambda value: [("", lambda conversation: parse(conversation, value))])
