@@ -140,36 +140,20 @@ _NOTHING = Outcome()
 _NEITHER = "neither a verdict nor a reward"
 
 
-def recorded(
-    record: Row,
-    flags: tuple[str, ...] = FLAG_KEYS,
-    rewards: tuple[str, ...] = REWARD_KEYS,
-) -> Outcome:
-    """Return what a record says under keys that are known to mean the outcome."""
-    outcomes = _under(record, flags, rewards)
-    outcome = together(outcomes)
-    if outcome == _NOTHING:
-        outcome = next((each for each in outcomes.values() if each.reason), outcome)
-    return explained(outcome, record, (*flags, *rewards))
-
-
 def recorded_anywhere(record: Row, otherwise: Outcome = _NOTHING) -> Outcome:
     """Return what a record of a run says of how it ended, at all places where such records do."""
-    outcomes = _under(record) | {key: _worded(record, key) for key in _WORD_KEYS if key in record}
+    own = _under(record, FLAG_KEYS, REWARD_KEYS)
+    outcomes = own | {key: _worded(record, key) for key in _WORD_KEYS if key in record}
     for place, keys in _PLACES.items():
         inner = _under(_inner(record, place), *keys)
         outcomes |= {f"{place}.{key}": outcome for key, outcome in inner.items()}
-    outcome = together(outcomes)
-    if outcome == _NOTHING:
-        outcome = otherwise if otherwise != _NOTHING else recorded(record)
-    return outcome
+    found = next(filter(_NOTHING.__ne__, (together(outcomes), otherwise)), None)
+    if found is None:  # then what stands under a key says why
+        found = next((each for each in own.values() if each.reason), _NOTHING)
+    return explained(found, record, (*FLAG_KEYS, *REWARD_KEYS))
 
 
-def _under(
-    record: Row,
-    flags: tuple[str, ...] = FLAG_KEYS,
-    rewards: tuple[str, ...] = REWARD_KEYS,
-) -> dict[str, Outcome]:
+def _under(record: Row, flags: tuple[str, ...], rewards: tuple[str, ...]) -> dict[str, Outcome]:
     found = [key for key in flags if key in record and not is_tally(record, key)]
     outcomes = {key: verdict_of(record[key]) for key in found}
     return outcomes | {key: reward_under(record, key) for key in rewards if key in record}

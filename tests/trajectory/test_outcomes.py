@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.outcomes import (
     decided,
-    recorded,
+    recorded_anywhere,
     stated,
     together,
     undisputed,
@@ -83,7 +83,7 @@ COUNTED = "`{}` says {}, a count beside others and no verdict"
     ],
 )
 def test_a_number_among_counts_is_no_verdict(record: dict[str, object], outcome: Outcome) -> None:
-    assert recorded(record) == outcome
+    assert recorded_anywhere(record) == outcome
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_a_number_among_counts_is_no_verdict(record: dict[str, object], outcome:
 def test_what_contradicts_itself_is_unknown_and_says_why(
     record: dict[str, object], words: str
 ) -> None:
-    assert recorded(record) == Outcome(reason=f"the log contradicts itself: {words}")
+    assert recorded_anywhere(record) == Outcome(reason=f"the log contradicts itself: {words}")
 
 
 @pytest.mark.parametrize(
@@ -119,7 +119,7 @@ def test_what_contradicts_itself_is_unknown_and_says_why(
 def test_what_may_both_be_true_is_no_contradiction(
     record: dict[str, object], outcome: Outcome
 ) -> None:
-    assert recorded(record) == outcome
+    assert recorded_anywhere(record) == outcome
 
 
 @pytest.mark.parametrize(
@@ -146,7 +146,7 @@ def test_what_may_both_be_true_is_no_contradiction(
 def test_a_value_that_says_nothing_is_why_the_outcome_is_unknown(
     record: dict[str, object], reason: str
 ) -> None:
-    assert recorded(record) == Outcome(reason=reason)
+    assert recorded_anywhere(record) == Outcome(reason=reason)
 
 
 @pytest.mark.parametrize(
@@ -170,7 +170,7 @@ def test_a_value_that_says_nothing_is_why_the_outcome_is_unknown(
 def test_a_score_is_put_on_the_scale_beside_it(
     record: dict[str, object], success: bool | None, reward: float | None
 ) -> None:
-    found = recorded(record)
+    found = recorded_anywhere(record)
     assert (found.success, found.source) == (success, "stated")
     assert found.reward == (reward if reward is None else pytest.approx(reward))
 

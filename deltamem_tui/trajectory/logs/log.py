@@ -33,11 +33,9 @@ from deltamem_tui.trajectory.logs.record import (
     located,
     sampled,
 )
-from deltamem_tui.trajectory.secrets.redaction import quoted
 
 HEAD_BYTES = 64 * 1024
 """How much of a log is looked at to tell what it is."""
-_SHOWN_BYTES = 4096
 
 _NUL = b"\x00"
 _NOTEBOOK = re.compile(rb'\s*\{\s*"(?:cells|nbformat|metadata)"')
@@ -233,17 +231,6 @@ class Log:
         if problem:
             yield self._stopped(problem, f"record {count + 1}")
 
-    def _no_values(self) -> Iterator[RecordError]:
-        """Yield where text begins that was to be JSON."""
-        for number, data in self.byte_lines():
-            if isinstance(data, RecordError):
-                yield data
-                return
-            if data.strip():
-                shown = quoted(data[:_SHOWN_BYTES].decode("utf-8", "replace"), 60)
-                yield RecordError(f"not JSON: {shown}", source=self.name, position=f"line {number}")
-                return
-
     @cached_property
     def layout(self) -> Layout:
         """How the content is laid out: records in `lines`, an `array`, or indented `values`."""
@@ -321,8 +308,6 @@ class Log:
             return self._line_values()
         if self.layout in ("array", "values"):
             return self._cut_values()
-        if self.layout == "text":
-            return self._no_values()
         shapes = {"notebook": "a notebook, which is read as text", "tables": "a database"}
         reason = self.problem or shapes.get(self.layout, "not JSON")
         return iter([RecordError(reason, source=self.name)])

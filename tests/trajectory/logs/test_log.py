@@ -116,12 +116,6 @@ def test_broken_lines_are_told_and_the_others_read(tmp_path: Path) -> None:
     assert str(found[1]).startswith("some.log, line 2: ")
 
 
-def test_text_that_is_taken_for_json_tells_its_first_line(tmp_path: Path) -> None:
-    (error,) = log_of(tmp_path, b"\n[INFO] {started}\n> look\n").records()
-    assert isinstance(error, RecordError)
-    assert (error.message, error.position) == ("not JSON: [INFO] {started}", "line 2")
-
-
 def cut_gzip(tmp_path: Path, lines: list[bytes], share: float) -> Log:
     data = gzip.compress(b"".join(lines))
     return log_of(tmp_path, data[: int(len(data) * share)])
@@ -156,7 +150,7 @@ def test_what_is_no_text_says_what_it_is(tmp_path: Path) -> None:
     assert "zip" in log_of(tmp_path, b"PK\x03\x04").problem
     assert "pickle" in log_of(tmp_path, b"\x80\x04\x95").problem
     assert "empty" in log_of(tmp_path, b"").problem
-    assert values(log_of(tmp_path, b"plain words")) == ["some.log, line 1: not JSON: plain words"]
+    assert values(log_of(tmp_path, b"plain words")) == ["some.log: not JSON"]
 
 
 def test_a_preview_holds_the_first_records_that_parse(tmp_path: Path) -> None:
