@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from dataclasses import replace as with_fields
 
@@ -15,7 +15,7 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import recorded_anywhere, stated
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.messages import content_text, speaker
+from deltamem_tui.trajectory.readers.messages import content_text, parts_of, speaker
 from deltamem_tui.trajectory.readers.reader import (
     Reader,
     Reading,
@@ -64,11 +64,17 @@ def counted_once(
     Conversations with names or outcomes of their own are never taken together, nor any with what
     was touched before the last few.
     """
-    held: list[ChatRecord | RecordError] = []
+    held: list[ChatRecord] = []
     for item in found:
+        if isinstance(item, RecordError):
+            yield item
+            continue
         for index, other in enumerate(held):
             if _goes_on(other, item):
-                held.append(_joined(held.pop(index), item))
+                # What the model thought stands in the shorter alone.
+                rest = item.messages[len(other.messages) :]
+                del held[index]
+                held.append(with_fields(item, messages=[*other.messages, *rest]))
                 break
             if _goes_on(item, other):
                 break
@@ -79,20 +85,8 @@ def counted_once(
     yield from held
 
 
-def _joined(
-    shorter: ChatRecord | RecordError, longer: ChatRecord | RecordError
-) -> ChatRecord | RecordError:
-    """Return the longer conversation, with what the model thought, which only the shorter has."""
-    if isinstance(shorter, RecordError) or isinstance(longer, RecordError):
-        return longer
-    rest = longer.messages[len(shorter.messages) :]
-    return with_fields(longer, messages=[*shorter.messages, *rest])
-
-
-def _goes_on(shorter: ChatRecord | RecordError, longer: ChatRecord | RecordError) -> bool:
+def _goes_on(shorter: ChatRecord, longer: ChatRecord) -> bool:
     """Return True if a conversation begins with all of another, of which nothing else is said."""
-    if isinstance(shorter, RecordError) or isinstance(longer, RecordError):
-        return False
     if shorter.outcome.source == "stated" or len(shorter.messages) > len(longer.messages):
         return False
     if any(shorter.names.get(key) != longer.names.get(key) for key in NAMING_KEYS):
@@ -105,26 +99,13 @@ def _said(message: object) -> object:
     """Return what a message says, whether a model's service wrote it or a client repeats it."""
     if not isinstance(message, dict):
         return message
-    said = {key: value for key, value in message.items() if key not in _UNSAID and value}
-    if calls := as_list(said.get("tool_calls")):
-        said["tool_calls"] = [_call(as_mapping(call)) for call in calls]
-    content = said.get("content")
-    if isinstance(content, list):
-        parts = [_plain_part(part) for part in content if _kind(part) not in _UNSAID]
-        said["content"] = parts[0] if len(parts) == 1 and isinstance(parts[0], str) else parts
-    return dict(sorted(said.items()))
+    parts = [_without_notes(part) for part in parts_of(message) if part.get("type") not in _UNSAID]
+    calls = [_call(as_mapping(call)) for call in as_list(message.get("tool_calls"))]
+    return {**_without_notes(message), "content": parts, "tool_calls": calls}
 
 
-def _kind(part: object) -> str:
-    return str(as_mapping(part).get("type"))
-
-
-def _plain_part(part: object) -> object:
-    """Return a part of a content without what is said to a cache, a lone text as the text."""
-    if not isinstance(part, dict):
-        return part
-    plain: Mapping[str, object] = {k: v for k, v in part.items() if k != "cache_control"}
-    return plain["text"] if plain.keys() == {"type", "text"} else dict(sorted(plain.items()))
+def _without_notes(value: Json) -> Json:
+    return {key: inner for key, inner in value.items() if key not in _UNSAID and inner}
 
 
 def _call(call: Json) -> list[object]:

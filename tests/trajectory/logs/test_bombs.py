@@ -53,7 +53,7 @@ def test_a_line_of_500_megabytes_is_passed_over(tmp_path: Path) -> None:
         stream.write(head + b'{"messages": "')
         stream.seek(500 * MB, 1)
         stream.write(b'"}\n' + OTHER)
-    *same, long, last = read_logs([path])
+    long, *same, last = read_logs([path])
     assert told(long).startswith("log.jsonl, line 801: a record of more than 64 MB (split it")
     assert isinstance(last, Trajectory)
     assert last.task == "Do that."
@@ -67,7 +67,7 @@ def test_gzip_data_that_unpacks_to_hundreds_of_megabytes(tmp_path: Path) -> None
         for _ in range(300):
             stream.write(b" " * (MB - 1) + b"\n")
     assert path.stat().st_size < 2 * MB
-    first, bomb = read_logs([path], limits=LogLimits(expansion=100))
+    bomb, first = read_logs([path], limits=LogLimits(expansion=100))
     assert isinstance(first, Trajectory)
     assert "unpacks to more than" in told(bomb)
     assert "unpack it and import the result" in told(bomb)
