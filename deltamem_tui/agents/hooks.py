@@ -78,7 +78,8 @@ def answered(
                 helper.detached(["hook", "learn", bank, learn])
         yield answer + "\n" if answer else ""
         if session:
-            state.keep(session)
+            with _logged(state, arguments):
+                state.keep(session)
 
 
 @contextmanager
@@ -172,8 +173,9 @@ def _answer(
     if event == PROMPT and (said := outcome_in(told.prompt)):
         # It waits from now on, with what was said: not every agent tells of an end.
         session = replace(session, outcome=said)
+        state.keep(session)
         state.enqueue(session)
-        return session, ""
+        return None, ""
     asks = {PROMPT: _asks(told.prompt), FAILURE: any(told.failure), START: told.source != "resume"}
     if not asks[event] or event in protocol.mute:
         return None, ""

@@ -325,9 +325,9 @@ def settings_for(bank: Bank, embedder: str) -> tuple[Settings, list[Setting]]:
     domain, before = bank.manifest.domain, str(bank.manifest.embedder["model"])
     usual, own = (numbers.listed(settings.preset(domain, name)) for name in (before, embedder))
     for now, old, new in zip(numbers.listed(settings), usual, own, strict=True):
-        if old.value != new.value and now.value == old.value:
+        if now.value == old.value != new.value:
             settings = numbers.replaced(settings, now.path, new.value)
-        elif old.value != new.value:
+        elif old.value != new.value != now.value:
             chosen.append(now)
     return settings, chosen
 

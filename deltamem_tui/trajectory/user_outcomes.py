@@ -181,7 +181,7 @@ def _unique(pairs: list[tuple[str, object]]) -> dict[str, object]:
 def _table(text: str) -> Iterator[_Row]:
     """Yield the rows of a table by column; without a header, those are id and outcome."""
     names: list[str] = []
-    for cells, position in rows_of(text.splitlines()):
+    for cells, position in rows_of(text.split("\n")):
         if not names:
             names = [name.lower() for name in cells]
             if {*names} & {*ID_KEYS, *_VALUE_KEYS}:

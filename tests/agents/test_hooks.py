@@ -230,6 +230,26 @@ def test_no_failure_of_ours_reaches_the_agent(state: StateFolder) -> None:
     assert len((state.folder / "hook.log").read_text().splitlines()) == 3
 
 
+def test_a_session_that_cannot_be_kept_does_not_reach_the_agent(
+    agent: Agent, state: StateFolder
+) -> None:
+    state.folder.mkdir(parents=True)
+    (state.folder / "sessions").write_text("a file where a folder is to be")
+    agent("prompt", prompt="/deltamem ok")
+    assert (state.folder / "hook.log").read_text()
+
+
+def test_what_a_person_says_of_the_end_is_kept_whoever_listens(
+    bank: Path, state: StateFolder
+) -> None:
+    for event, facts in (("prompt", {"prompt": "/deltamem ok"}), ("end", {})):
+        data = json.dumps(RECORDED["claude-code", event] | facts).encode()
+        arguments = ["claude-code", event, "--bank", str(bank)]
+        with suppress(BrokenPipeError), hooks.answered(state, arguments, data, str(bank)):
+            raise BrokenPipeError  # the agent is gone
+    assert [queued.outcome for _, queued in state.queued()] == ["success"]
+
+
 def test_an_interruption_is_no_failure() -> None:
     told = RECORDED["claude-code", "failure"]
     assert any(parsed(json.dumps(told).encode()).failure)

@@ -110,6 +110,9 @@ def test_a_threshold_that_is_usual_becomes_that_of_the_new_embedder(
     numbers = settings_of(Bank.open(program.bank.parent / "shed"))
     assert numbers["task"].tau_base == Parameters.preset("generic", "small").task.tau_base
     assert numbers["env"].tau_base == 0.4
+    usual = Parameters.preset("generic", "hashing").env.tau_base
+    program("parameters", "shed", f"env.tau_base={usual}")
+    assert program.json("reembed", "shed", "--embedder", "hashing").data["kept"] == {}
 
 
 def test_an_interrupted_reembed_changes_nothing(program: Program, small: SmallEmbedder) -> None:

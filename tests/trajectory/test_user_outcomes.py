@@ -47,6 +47,13 @@ def test_what_is_no_file_of_outcomes(tmp_path: Path, choice: str, words: str) ->
     assert told.value.message.startswith(words)
 
 
+def test_a_table_may_begin_with_empty_lines_and_hold_odd_ones(tmp_path: Path) -> None:
+    rows = "\n ;\nid;outcome;note\na;success;one\u2028two\nb;failure;\n"
+    path = given(tmp_path / "outcomes", rows)
+    assert user_outcomes(path).apply(episode("a")).outcome == USER_SUCCESS
+    assert user_outcomes(path).apply(episode("b")).outcome == USER_FAILURE
+
+
 @pytest.mark.parametrize("source", ["judge", "user"])
 @pytest.mark.parametrize("content", [{"a": False}, ["b"], "id,success\na,false\n"])
 def test_a_file_overrules_a_judge_and_an_earlier_word(

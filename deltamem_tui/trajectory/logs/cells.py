@@ -17,10 +17,14 @@ def rows_of(lines: Iterable[str]) -> Iterator[tuple[list[str], str]]:
         RecordError: The rest is no table.
     """
     plain = (line.replace("\r", " ").replace("\0", " ").lstrip("\ufeff") for line in lines)
-    head = next(plain, "")
+    begun = []
+    for line in plain:
+        begun.append(line)
+        if line.strip(",;\t "):  # the first row with something in it shows what is between cells
+            break
     # A cell in quotation marks may have line breaks in it.
-    text = (f"{line}\n" for line in chain([head], plain))
-    reader = csv.reader(text, delimiter=max(",;\t", key=head.count))
+    text = (f"{line}\n" for line in chain(begun, plain))
+    reader = csv.reader(text, delimiter=max(",;\t", key="".join(begun[-1:]).count))
     try:
         for row in reader:
             cells = [cell.strip() for cell in row]

@@ -1,4 +1,7 @@
-"""The tables of an SQLite store: a stranger's file, opened where it lies and never written."""
+"""The tables of an SQLite store: a stranger's file, opened where it lies and never written.
+
+While its program runs SQLite notes in a file beside it (`-shm`) who reads.
+"""
 
 from __future__ import annotations
 
@@ -94,7 +97,7 @@ def _opened(path: Path, limits: LogLimits) -> Iterator[sqlite3.Connection]:
         store.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, limits.record_bytes)
         store.text_factory = lambda data: data.decode("utf-8", "replace")
         store.execute("PRAGMA trusted_schema = OFF")
-        store.execute("BEGIN")  # all of it as it is now, whatever its program writes meanwhile
+        store.execute("BEGIN")  # all of it as it is when first asked, whatever is written meanwhile
         yield store
 
 

@@ -34,7 +34,7 @@ from deltamem_tui.trajectory.model import Trajectory, scene_of
 _LEAST_QUOTE = 4  # words, unless it is a whole line
 _LEAST_BODY = 3  # words
 _STOP_LENGTH = 3
-# Of the form that some prompt shows; this one's own words are known.
+# Of the form that some prompt shows.
 _FORM = re.compile(r"\bat most \d+ words\b")
 _WORD = re.compile(r"\w+")
 _RECORD = re.compile(r'<record of="\w+" sign="(\w+)">.*?</record sign="\1">', re.DOTALL)
@@ -86,9 +86,10 @@ class Request:
                 self._require_quote(payloads.quote)
             return payloads
         flaws = []
+        shown = "".join(each[0] for each in _RECORD.finditer(self.prompt))
         for payload in payloads:
             self._require_substance(payload)
-            if any(map(_FORM.search, payload.values())):
+            if any(form not in shown for text in payload.values() for form in _FORM.findall(text)):
                 flaws.append("a text is the description of a field: write what this log shows")
             text = payload.get(self.body, "")
             if any(mark not in text for mark in self.markers):
