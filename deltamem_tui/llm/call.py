@@ -244,13 +244,14 @@ def read_reply(info: ModelInfo, response: Any, sent: int) -> Reply:
     said = message.content or (calls[0].function.arguments if len(calls) == 1 else "")
     refusal = (message.provider_specific_fields or {}).get("refusal")
     stated = [getattr(usage, f"{which}_tokens", 0) for which in ("prompt", "completion")]
-    stated.append(getattr(getattr(usage, "prompt_tokens_details", None), "cached_tokens", 0))
+    cached = getattr(usage, "prompt_tokens_details", None)
+    stated += [getattr(cached, f"{which}_tokens", 0) for which in ("cached", "cache_creation")]
     # Cut first, so that no work is done on an answer that is too long to be used anyway.
     # A server that sends the key back must not get it into a bank or a cache.
     text = hidden(clean(str(said or refusal or "")[: ANSWER_LIMIT + 1]), looks=False)
-    prompt, completion, cached = (max(n, 0) if isinstance(n, int) else 0 for n in stated)
+    prompt, completion, *cache = (max(n, 0) if isinstance(n, int) else 0 for n in stated)
     prompt, completion = prompt or sent, completion or count_tokens(info.name, text)
-    cost = info.cost(prompt, completion, min(cached, prompt))
+    cost = info.cost(prompt, completion, *cache if sum(cache) <= prompt else ())
     finish = "refusal" if refusal and not said else str(choice.finish_reason or "")
     return Reply(text, finish, prompt, completion, cost)
 

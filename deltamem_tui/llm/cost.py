@@ -33,8 +33,8 @@ class Price:
     prompt: float
     completion: float
 
-    def of(self, prompt_tokens: int, completion_tokens: int, cached: int = 0) -> float:  # noqa: ARG002
-        """Return the cost of so many tokens, in US dollars."""
+    def of(self, prompt_tokens: int, completion_tokens: int, *_: int) -> float:
+        """Return the cost of so many tokens, in US dollars; a provider's cache is left out."""
         return prompt_tokens * self.prompt + completion_tokens * self.completion
 
 

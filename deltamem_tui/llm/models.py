@@ -63,15 +63,14 @@ def _load() -> Any:
 
 @dataclass(frozen=True, slots=True)
 class ListedPrice:
-    """The price of a model by litellm's list: tiers for long prompts, tokens in its cache."""
+    """The price of a model by litellm's list: tiers for long prompts, tokens of its cache."""
 
     model: str
 
-    def of(self, prompt_tokens: int, completion_tokens: int, cached: int = 0) -> float:
-        """Return the cost of so many tokens, in US dollars."""
-        tokens = (prompt_tokens, completion_tokens)
-        costs = litellm().cost_per_token(self.model, *tokens, cache_read_input_tokens=cached)
-        return float(sum(costs))
+    def of(self, prompt: int, completion: int, read: int = 0, kept: int = 0) -> float:
+        """Return the cost of so many tokens in US dollars, some `read` from its cache or `kept`."""
+        cache = {"cache_read_input_tokens": read, "cache_creation_input_tokens": kept}
+        return float(sum(litellm().cost_per_token(self.model, prompt, completion, **cache)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,9 +98,9 @@ class ModelInfo:
         """The most tokens a prompt may have so that the longest answer still fits."""
         return self.window - self.answer_tokens
 
-    def cost(self, prompt_tokens: int, completion_tokens: int, cached: int = 0) -> float | None:
-        """Return the cost of so many tokens; None if the price is not known."""
-        return self.price.of(prompt_tokens, completion_tokens, cached) if self.price else None
+    def cost(self, prompt_tokens: int, completion_tokens: int, *cache: int) -> float | None:
+        """Return the cost of so many tokens, as `ListedPrice.of`; None if no price is known."""
+        return self.price.of(prompt_tokens, completion_tokens, *cache) if self.price else None
 
 
 def look_up(model: str, stated: StatedNumbers = NOTHING_STATED) -> ModelInfo:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import threading
 import traceback
@@ -20,9 +21,10 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import ChatRequest, Message, RequestOptions, Server, call
+from deltamem_tui.llm.call import Reply as Answered
 from deltamem_tui.llm.client import Client, NoUsableAnswerError
 from deltamem_tui.llm.models import look_up
-from tests.llm.server import ModelServer, Reply, serving
+from tests.llm.server import Body, ModelServer, Reply, serving
 from tests.llm.support import CONTRACT, GOOD, KEY, MODEL, Waits, client, complete
 
 BLUE = ({"colour": "deep blue", "note": ""},)
@@ -221,15 +223,23 @@ def test_rules_go_into_a_system_message_where_the_server_takes_one(server: Model
     assert second == [{"role": "user", "content": "Be brief.\n\nWhich colour?"}]
 
 
-def test_anthropic_is_told_up_to_where_a_prompt_may_be_cached() -> None:
-    info, events = look_up("anthropic/claude-sonnet-4-5"), threading.Event()
+def test_anthropic_is_told_up_to_where_a_prompt_may_be_cached_and_what_that_costs() -> None:
+    info, cancelled = look_up("anthropic/claude-sonnet-4-5"), threading.Event()
+    usage = {"input_tokens": 100, "output_tokens": 10}
+    usage |= {"cache_creation_input_tokens": 2_000, "cache_read_input_tokens": 3_000}
+    answer: Body = {"id": "m", "type": "message", "role": "assistant", "model": "claude-sonnet-4-5"}
+    answer |= {"content": [{"type": "text", "text": GOOD}], "stop_reason": "end_turn"}
     with serving() as server:
-        server.script(Reply(status=404))
+        server.script(Reply(raw=json.dumps(answer | {"usage": usage}).encode()))
         messages: list[Message] = [{"role": "user", "content": "The log. What of it?"}]
-        request = ChatRequest("k", messages, None, 9, events, print, shared=8)
-        call(info, Server(server.base), RequestOptions("text"), request)
+        request = ChatRequest("k", messages, None, 9, cancelled, print, shared=8)
+        found = call(info, Server(server.base), RequestOptions("text"), request)
         (message,) = server.requests[0].body["messages"]
     log, question = message["content"]
     assert (log["text"], question["text"]) == ("The log.", " What of it?")
     assert "cache_control" in log
     assert "cache_control" not in question
+    assert isinstance(found, Answered)
+    assert found.prompt_tokens == 5_100
+    millionths = 100 * 3 + 2_000 * 3.75 + 3_000 * 0.3 + 10 * 15
+    assert found.cost == pytest.approx(millionths / 1e6)
