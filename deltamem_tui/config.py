@@ -5,6 +5,7 @@ so that an error about it can say so.
 
 ```toml
 model    = "openai/gpt-5-mini"     # any name that litellm knows
+api_base = "http://localhost:8000/v1" # of your own server for it
 window   = 16000                   # of this model, in tokens, where litellm does not know it
 answer_tokens = 2000               # the most of an answer
 price    = "0.25/2"                # US dollars for a million tokens, of prompts/of answers
@@ -73,6 +74,7 @@ class Configuration:
 
     Attributes:
         model: The language model that extracts; None until one is named.
+        api_base: The address of the server that has it; None for its provider's.
         window: Its window in tokens; None for what is known of it.
         answer_tokens: The most tokens of its answers; likewise.
         price: `IN/OUT`, the US dollars for a million tokens of its prompts, and of its answers.
@@ -87,6 +89,7 @@ class Configuration:
     """
 
     model: str | None = None
+    api_base: str | None = None
     window: int | None = None
     answer_tokens: int | None = None
     price: str | None = None
@@ -178,8 +181,10 @@ def _overruled(
 ) -> Configuration:
     merged = MappingProxyType({**configuration.origins, **origins})
     if values.get("model", configuration.model) != configuration.model:
-        # The numbers of one model are not those of another.
-        configuration = replace(configuration, window=None, answer_tokens=None, price=None)
+        # What is said of one model is not said of another.
+        configuration = replace(
+            configuration, api_base=None, window=None, answer_tokens=None, price=None
+        )
     return replace(configuration, **values, origins=merged)
 
 

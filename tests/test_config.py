@@ -90,14 +90,18 @@ def test_without_a_folder_of_prompts_there_are_the_usual_ones() -> None:
 
 
 def test_the_numbers_of_a_model_are_of_that_model_alone() -> None:
-    written('model = "openai/own"\nwindow = 16000\nanswer_tokens = 900\nprice = "0.25/2"\n')
+    address = 'api_base = "http://localhost:1/v1"\n'
+    written(
+        f'model = "openai/own"\n{address}window = 16000\nanswer_tokens = 900\nprice = "0.25/2"\n'
+    )
     configuration = config.load({})
     stated = configuration.stated()
     assert (stated.window, stated.answer_tokens, stated.price) == (16_000, 900, (0.25e-6, 2e-6))
     assert config.load({"DELTAMEM_WINDOW": "8000"}).stated().window == 8000
     assert configuration.with_flags(model="openai/own", window=901).stated().window == 901
     for other in (configuration.with_flags(model="x"), config.load({"DELTAMEM_MODEL": "x"})):
-        assert other.stated() == config.StatedNumbers()
+        assert (other.stated(), other.api_base) == (config.StatedNumbers(), None)
+    assert configuration.with_flags(model="openai/own").api_base == "http://localhost:1/v1"
     assert configuration.with_flags(model="x", price="0/0").stated().price == (0, 0)
     with pytest.raises(ConfigurationError, match="answers of 900 tokens fill a window of 900"):
         config.load({"DELTAMEM_WINDOW": "900"}).stated()

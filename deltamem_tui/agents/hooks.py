@@ -18,15 +18,7 @@ from functools import partial
 from deltamem_tui import paths
 from deltamem_tui.agents import helper
 from deltamem_tui.agents.hook_input import HookInput, outcome_in, parsed
-from deltamem_tui.agents.protocols import (
-    END,
-    FAILURE,
-    PROMPT,
-    PROTOCOLS,
-    START,
-    AgentProtocol,
-    Event,
-)
+from deltamem_tui.agents.protocols import END, FAILURE, PROMPT, PROTOCOLS, START, AgentProtocol
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.text import count_tokens
 
@@ -155,7 +147,7 @@ def _placed(bank: str) -> str:
 def _answer(
     state: StateFolder,
     protocol: AgentProtocol,
-    event: Event,
+    event: str,
     told: HookInput,
     bank: str,
     tokens: int,

@@ -14,7 +14,7 @@ from deltamem_tui.cli.models import (
     chosen_model,
     extractor_for,
     model_clients,
-    stated_numbers,
+    model_settings,
 )
 from deltamem_tui.cli.options import ModelOptions, option
 from deltamem_tui.cli.page import Page
@@ -98,7 +98,7 @@ def _batch_of(
 
     bank.require_writable()
     name = chosen_model(invocation, model.model)
-    found = look_up(name, stated_numbers(invocation, model))
+    found = look_up(name, model_settings(invocation, model).stated())
     batch = BatchCaller(found, ResponseCache(), bank.manifest.counts_as)
     with invocation.output.progress("taking answers") as advance:
         return BatchRound(path, batch, take_answers(bank, batch, answers or (), advance))

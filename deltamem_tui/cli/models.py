@@ -18,7 +18,7 @@ from deltamem_tui.text import one_line
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from deltamem_tui.config import StatedNumbers
+    from deltamem_tui.config import Configuration
     from deltamem_tui.llm.cache import BatchCaller
     from deltamem_tui.llm.client import Client
     from deltamem_tui.llm.cost import Budget
@@ -35,11 +35,12 @@ def model_client(
     """Return the client for the model that was named, here or in the settings. No call is made."""
     from deltamem_tui.llm.client import open_client
 
+    settings = model_settings(invocation, wanted)
     return open_client(
         chosen_model(invocation, wanted.model),
-        stated=stated_numbers(invocation, wanted),
+        stated=settings.stated(),
         notify=invocation.output.note,
-        address=wanted.api_base,
+        address=settings.api_base,
         timeout=wanted.timeout,
         max_cost=wanted.max_cost,
         cached=not wanted.no_cache,
@@ -71,10 +72,15 @@ def model_clients(
     return client, model_client(invocation, other, budget=budget)
 
 
-def stated_numbers(invocation: Invocation, wanted: ModelOptions) -> StatedNumbers:
-    """Return what is stated of the model, here or in the settings."""
-    flags = {"window": wanted.window, "answer_tokens": wanted.answer_tokens, "price": wanted.price}
-    return invocation.settings(model=wanted.model, **flags).stated()
+def model_settings(invocation: Invocation, wanted: ModelOptions) -> Configuration:
+    """Return the settings, with what is said of the model here."""
+    return invocation.settings(
+        model=wanted.model,
+        api_base=wanted.api_base,
+        window=wanted.window,
+        answer_tokens=wanted.answer_tokens,
+        price=wanted.price,
+    )
 
 
 def chosen_model(

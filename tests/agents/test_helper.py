@@ -221,12 +221,13 @@ def test_a_model_learns_at_an_end_within_its_limit(
 ) -> None:
     """What cannot work is said at the install; what fails later, by `agent status`."""
     with own_folders(tmp_path), hosted(tmp_path / "cache") as (server, variables):
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
+        for name in ("OPENAI_API_KEY", "XDG_CACHE_HOME"):
+            monkeypatch.setenv(name, variables[name])
         bank = create_bank(tmp_path / "code", embedder="hashing").path
         install = ("agent", "install", "claude-code", "--bank", bank, "--learn", "0.05")
         refused = [deltamem(*install).document["errors"][0]]
         monkeypatch.setenv("DELTAMEM_MODEL", "openai/own")
+        monkeypatch.setenv("DELTAMEM_API_BASE", server.base)
         refused.append(deltamem(*install).document["errors"][0])
         said = ["no model was named", "the price of openai/own is not known"]
         assert [each["message"] for each in refused] == said

@@ -88,6 +88,7 @@ BAD: dict[str, tuple[Reply | str, str]] = {
     "braces": ("{" * 100_000, "no complete JSON object"),
     "huge": (f'{{"colour": "{"b" * 3_000_000}", "note": ""}}', "longer than 200,000"),
     "a number": ("42", "no complete JSON object"),
+    "all spent on thinking": (Reply("", finish="length"), "perhaps all of it spent on thinking"),
     "cut off by the server": (Reply(GOOD[:9], finish="length"), "cut off: be much shorter"),
     "a loop": ("digits " * 60 + "{" + "1234567890" * 300, "no complete JSON object"),
 }

@@ -25,6 +25,8 @@ from deltamem_tui.tui.jobs.outcomes import plan_judging, plan_verdict, to_judge
 from deltamem_tui.tui.screens.base import BankScreen
 from deltamem_tui.tui.widgets.forms import completed_path
 
+_ADDRESS = "http://localhost:8000/v1"
+
 
 def ask_for_logs(screen: BankScreen) -> None:
     """Ask for logs, and imports them into the bank of a screen."""
@@ -187,7 +189,7 @@ def _ask_for_model(
         FormLine("model", "Model", configuration.model or "", hint),
         FormLine("max_cost", "Spend at most, in US dollars", hint="no limit"),
         FormLine("concurrency", "Parallel requests", "1"),
-        FormLine("address", "Model server URL (optional)", hint="http://localhost:8000/v1"),
+        FormLine("address", "Model server URL (optional)", configuration.api_base or "", _ADDRESS),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
