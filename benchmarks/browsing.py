@@ -8,9 +8,9 @@ is pressed in that bank, at rest and while the program learns from episodes besi
 by rules, with the embedding model that the shipped bank has; the answer is the id of the node
 one line further down, in the pane that shows it. The first keys are pressed while the model
 is being loaded; each lesson is a commit, and the screen reads the bank again every ten seconds.
-Words are typed into the filter, among them one that all nodes have and one that none has. All times are
-those of the terminal: from the start of the process, or from the key, to the byte that was
-waited for.
+Words are typed into the filter, among them one that all nodes have and one that none has. All
+times are those of the terminal: from the start of the process, or from the key, to the byte that
+was waited for.
 """
 
 from __future__ import annotations

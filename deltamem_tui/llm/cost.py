@@ -51,14 +51,11 @@ class Usage:
     completion_tokens: int = 0
     cost: float | None = 0.0
 
-    def __add__(self, other: Usage) -> Usage:
-        return self._combined(other, 1)
-
     def __sub__(self, other: Usage) -> Usage:
         """Return what is left of a sum without one of its parts; its cost is never below zero."""
-        return self._combined(other, -1)
+        return self.__add__(other, -1)
 
-    def _combined(self, other: Usage, sign: int) -> Usage:
+    def __add__(self, other: Usage, sign: int = 1) -> Usage:
         known = self.cost is not None and other.cost is not None
         return Usage(
             self.calls + sign * other.calls,

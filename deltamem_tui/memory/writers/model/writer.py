@@ -110,14 +110,15 @@ class ModelExtractor:
             try:
                 request = self._maker(share).request(purpose, episode, notes, inputs)
                 return self._ask(purpose, source, request)
-            except FailedCallError:
-                if self.fallback is None:
-                    raise
-                other = replace(self, client=self.fallback, fallback=None)
-                return other.write(purpose, episode, notes, inputs)
             except PromptTooLongError as error:
                 failed = ExtractionError(error.message, source=source or None, hint=error.hint)
-        raise failed
+            except FailedCallError as error:
+                failed = error
+                break
+        if self.fallback is None:
+            raise failed
+        other = replace(self, client=self.fallback, fallback=None)
+        return other.write(purpose, episode, notes, inputs)
 
     def estimate(self, purpose: str, request: Request | None) -> Usage:
         """Estimate what a request would take, with an answer of usual length. Nothing is sent."""
