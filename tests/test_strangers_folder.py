@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -56,10 +57,11 @@ def test_recall_takes_nothing_from_it() -> None:
 def test_a_server_takes_nothing_from_it(planted: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     places: list[Path] = []
 
-    def serve(banks: ServedBanks, folders: tuple[Path, ...]) -> None:
+    def server_over(banks: ServedBanks, folders: tuple[Path, ...]) -> Mock:
         places.extend([*folders, *banks.places().values()])
+        return Mock()
 
-    monkeypatch.setattr(mcp, "serve", serve)
+    monkeypatch.setattr(mcp, "server_over", server_over)
     assert deltamem("serve").code == 0
     assert len(places) > 2
     assert [place for place in places if planted in place.resolve().parents] == []
