@@ -36,6 +36,7 @@ from deltamem_tui.trajectory.logs.record import (
 
 HEAD_BYTES = 64 * 1024
 """How much of a log is looked at to tell what it is."""
+_HEAD_LINES = 1000
 
 _NUL = b"\x00"
 _NOTEBOOK = re.compile(rb'\s*\{\s*"(?:cells|nbformat|metadata)"')
@@ -276,15 +277,9 @@ class Log:
         return Preview(self.layout, head, records, refusals)
 
     def _printed_head(self) -> str:
-        size = 0
-        lines: list[str] = []
         with suppress(RecordError):  # said when it is read
-            for line in self._printed_lines():
-                lines.append(line.text)
-                size += len(line.text)
-                if size > HEAD_BYTES:
-                    break
-        return "\n".join(lines)
+            return "\n".join(line.text for line in islice(self._printed_lines(), _HEAD_LINES))
+        return ""
 
     def _printed_lines(self) -> Iterator[TextLine]:
         for cell, number, text in output_lines(self.document()):

@@ -138,7 +138,7 @@ def _conversations(log: Log) -> Iterator[ChatRecord | RecordError]:
     """Yield a log's lists of messages; loose ones make one, up to a gap."""
     loose: list[object] = []
     position, has_gap, is_over = "", False, False
-    held = SizeGuard("a conversation", log.limits)
+    held = SizeGuard("a conversation", log.limits.record_bytes)
     for value in log.values():
         size = 0 if isinstance(value, RecordError) else len(value.data)
         found = [value] if isinstance(value, RecordError) else list(log.parsed(value))

@@ -172,7 +172,7 @@ def _readings(
 
 
 def _events(log: Log) -> Iterator[tuple[Event, str] | RecordError]:
-    held = SizeGuard("a session", log.limits)
+    held = SizeGuard("a session", log.limits.record_bytes)
     for item in log.records():
         if isinstance(item, RecordError):
             yield item

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from functools import lru_cache
 from typing import Any
 
 import msgspec
-from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
@@ -57,7 +55,7 @@ def from_record(record: object) -> Trajectory:
         RecordError: It is not such a record, or not an episode that can be learnt from.
     """
     found = _typed(record)
-    return admitted(_episode(found, _attributed(found.outcome), found.source))
+    return admitted(_episode(found, found.outcome.attributed, found.source))
 
 
 def _read(log: Log) -> Iterator[Reading]:
@@ -93,7 +91,7 @@ def _of_log(record: _Record, position: str = "") -> Trajectory:
     source = record.source
     if not source.file and not source.position:
         source = LogSource(position=position, format=source.format)
-    return _episode(record, _undisputed(record.outcome), source)
+    return _episode(record, undisputed(record.outcome.attributed), source)
 
 
 def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory:
@@ -112,19 +110,6 @@ def _episode(record: _Record, outcome: Outcome, source: LogSource) -> Trajectory
         record.verdicts,
         record.receipts,
     )
-
-
-# Most episodes of a log end in one of a few ways.
-@lru_cache(maxsize=256)
-def _attributed(outcome: Outcome) -> Outcome:
-    if outcome.reward == 0:
-        outcome = replace(outcome, reward=0.0)  # nought has a sign otherwise
-    return outcome.attributed
-
-
-@lru_cache(maxsize=256)
-def _undisputed(outcome: Outcome) -> Outcome:
-    return undisputed(_attributed(outcome))
 
 
 def _typed(value: object) -> _Record:

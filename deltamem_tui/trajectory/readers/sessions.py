@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from deltamem_tui.errors import RecordError, Remedy, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import LogLimits, Record, TextLine, human_size, located
+from deltamem_tui.trajectory.logs.record import Record, TextLine, human_size, located
 from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
 from deltamem_tui.trajectory.readers.reader import Reading
@@ -95,15 +95,14 @@ def _turn(message: Json) -> str:
 
 
 class SizeGuard:
-    """Counts characters, and stops a reader that would hold more than a record may have."""
+    """Counts bytes, and stops a reader that would hold more than it may."""
 
-    def __init__(self, what: str, limits: LogLimits, *, hint: str | None = None) -> None:
-        self._what, self._hint = what, hint
-        self._most = limits.record_bytes
+    def __init__(self, what: str, most: int, *, hint: str | None = None) -> None:
+        self._what, self._most, self._hint = what, most, hint
         self._count = 0
 
     def add(self, count: int, position: str | None = None) -> None:
-        """Hold some characters more."""
+        """Hold some more."""
         self._count += count
         if self._count > self._most:
             reason = f"{self._what} of more than {human_size(self._most)}"
@@ -124,7 +123,7 @@ def line_blocks(
 ) -> Iterator[list[TextLine] | RecordError]:
     """Yield the lines of a text log in blocks, each from its beginning to its end."""
     block: list[TextLine] = []
-    held = SizeGuard(what, log.limits, hint=hint)
+    held = SizeGuard(what, log.limits.record_bytes, hint=hint)
     for line in log.lines():
         if isinstance(line, RecordError):
             yield line
@@ -154,23 +153,24 @@ class Records:
     """
 
     def __init__(self, log: Log) -> None:
-        self.limits = log.limits
         self.gaps = 0
         self._log = log
-        self._held = 0
+        hint = "split the log by session or trace"
+        what = "records that belong together"
+        self._held = SizeGuard(what, log.limits.session_bytes, hint=hint)
         self._refused: list[RecordError] = []
 
     def __iter__(self) -> Iterator[Record]:
         """Yield each record that can be read."""
         for value in self._log.values():
             if isinstance(value, RecordError):
-                self._hold(BESIDE, value.position)
+                self._held.add(BESIDE, value.position)
                 self._refused.append(value)
                 self.gaps += 1
                 continue
             self.gaps += 1  # unless a record is found, be it behind bytes that are none
             for item in self._log.parsed(value):
-                self._hold(len(value.data) + BESIDE, value.position)
+                self._held.add(len(value.data) + BESIDE, value.position)
                 if isinstance(item, RecordError):
                     self._refused.append(item)
                 else:
@@ -181,16 +181,6 @@ class Records:
         """Yield the records that could not be read and were not reported yet."""
         told, self._refused = self._refused, []
         yield from told
-
-    def _hold(self, size: int, position: str | None) -> None:
-        self._held += size
-        most = self.limits.session_bytes
-        if self._held > most:
-            raise RecordError(
-                f"more than {human_size(most)} of records that belong together",
-                position=position,
-                hint="split the log by session or trace",
-            )
 
 
 def whole_log(gather: Callable[[Records], Iterable[Reading]]) -> Callable[[Log], Iterator[Reading]]:
