@@ -7,11 +7,12 @@ that task; where it is still not plain, none is taken: credit is not guessed.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from deltamem_tui.errors import RecordError, UsageError
+from deltamem_tui.trajectory.logs.record import Record
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.receipt import Receipt, digest_of, parsed, together
@@ -86,35 +87,30 @@ def read_receipts(path: str) -> ReceiptFile:
     by_name: dict[str, list[Receipt]] = defaultdict(list)
     by_task: dict[str, list[Receipt]] = defaultdict(list)
     for found in find_logs([path]):
-        try:
-            for receipt, name in _lines(found.log.records()):
-                by_name[receipt.id].append(receipt)
-                if name:
-                    by_name[name].append(receipt)
-                else:
-                    by_task[receipt.task].append(receipt)
-        except RecordError as error:
-            raise UsageError(
-                f"not a file of receipts: {error.message}",
-                source=error.source or found.log.name,
-                position=error.position,
-                hint="`deltamem recall --receipt FILE` writes one",
-            ) from error
+        for item in found.log.records():
+            try:
+                receipt, name = _named_receipt(item)
+            except RecordError as error:
+                raise UsageError(
+                    f"not a file of receipts: {error.message}",
+                    source=error.source or found.log.name,
+                    position=error.position or item.position,
+                    hint="`deltamem recall --receipt FILE` writes one",
+                ) from error
+            by_name[receipt.id].append(receipt)
+            if name:
+                by_name[name].append(receipt)
+            else:
+                by_task[receipt.task].append(receipt)
     return ReceiptFile(dict(by_name), dict(by_task))
 
 
-def _lines(records: Iterable[Any]) -> Iterator[tuple[Receipt, str]]:
-    for item in records:
-        if isinstance(item, RecordError):
-            raise item
-        value = _within(item.value)
-        try:
-            receipt = parsed(value)
-        except RecordError as error:
-            error.position = error.position or item.position
-            raise
-        name = value.get("episode")
-        yield receipt, name if isinstance(name, str) else ""
+def _named_receipt(item: Record | RecordError) -> tuple[Receipt, str]:
+    if isinstance(item, RecordError):
+        raise item
+    value = _within(item.value)
+    receipt, name = parsed(value), value.get("episode")
+    return receipt, name if isinstance(name, str) else ""
 
 
 def _within(value: Any) -> Any:

@@ -56,7 +56,7 @@ class ChatRecord:
     outcome: Outcome = field(default_factory=Outcome)
 
 
-def counted_once(
+def _counted_once(
     found: Iterator[ChatRecord | RecordError],
 ) -> Iterator[ChatRecord | RecordError]:
     """Yield conversations, of several that go on the same one the longest.
@@ -185,16 +185,16 @@ def _outcome(record: Json) -> Outcome:
     return recorded_anywhere(record)
 
 
-def _read(log: Log) -> Iterator[Reading]:
-    for item in counted_once(_conversations(log)):
+def readings(found: Iterator[ChatRecord | RecordError]) -> Iterator[Reading]:
+    """Yield the episodes of conversations, those that go on one another once."""
+    for item in _counted_once(found):
         if isinstance(item, RecordError):
             yield item
         else:
-            yield from conversation_readings(item.position, episode_in, item)
+            yield from conversation_readings(item.position, _episode, item)
 
 
-def episode_in(conversation: Conversation, item: ChatRecord) -> Trajectory:
-    """Return the episode of a conversation, with what its record says about it."""
+def _episode(conversation: Conversation, item: ChatRecord) -> Trajectory:
     trajectory = episode(item.messages, conversation=conversation)
     return replace(
         trajectory,
@@ -225,5 +225,5 @@ READER = Reader(
     name="chat",
     description="chats: messages of role and content, or of from and value",
     claims=_claims,
-    read=_read,
+    read=lambda log: readings(_conversations(log)),
 )

@@ -89,6 +89,9 @@ class Program:
         found: dict[tuple[str, str | None], AgentSession] = {}
         name = ""
         for record, line in _lines_of(records):
+            if isinstance(record, RecordError):
+                yield record
+                continue
             named, at_hand = self.session(line), found.get((name, None))
             if named and name and at_hand and self.has_headers and not at_hand.messages:
                 at_hand.forks.add(named)
@@ -133,10 +136,10 @@ class Program:
         )
 
 
-def _lines_of(records: Records) -> Iterator[tuple[Record, Json]]:
+def _lines_of(records: Records) -> Iterator[tuple[Record | RecordError, Json]]:
     """Yield the lines of a log; a session of Claude Code on the web is one object."""
     for record in records:
-        value = as_mapping(record.value)
+        value = as_mapping(None if isinstance(record, RecordError) else record.value)
         listed = value.get("loglines")
         for line in listed if isinstance(listed, list) else [value]:
             yield record, as_mapping(line)

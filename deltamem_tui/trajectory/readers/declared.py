@@ -35,7 +35,7 @@ from deltamem_tui.trajectory.outcomes import (
     verdict_of_whole,
 )
 from deltamem_tui.trajectory.readers.chat import episode
-from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, counted_once, episode_in
+from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, readings
 from deltamem_tui.trajectory.readers.coding import call_arguments
 from deltamem_tui.trajectory.readers.conversation import (
     Conversation,
@@ -206,11 +206,7 @@ def _read(form: _Format, log: Log) -> Iterator[Reading]:
     elif form.gathers(log.preview()):
         yield from whole_log(partial(_gathered, form))(log)
     elif form.declared.calls:
-        for item in counted_once(_call(form, each) for each in log.records()):
-            if isinstance(item, RecordError):
-                yield item
-            else:
-                yield from conversation_readings(item.position, episode_in, item)
+        yield from readings(_call(form, each) for each in log.records())
     else:
         yield from each_part(lambda value: _parts(form, value, name))(log)
 
@@ -251,29 +247,22 @@ def _call(form: _Format, item: Record | RecordError) -> ChatRecord | RecordError
 def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
     """Yield the episodes of a log whose records are one value, a list, or one for each session."""
     declared = form.declared
-    is_checked = declared.gather and "own" in form.searches
     stands_alone = declared.spans or (declared.messages and "replayed(" not in declared.messages)
     sessions: dict[str, tuple[str, list[bytes]]] = {}
     name = ""
     try:
         for record in records:
             # Where lines are changes, or answers do not name their calls, a gap ends the episode.
-            if records.gaps and not stands_alone:
+            if isinstance(record, Record) and records.gaps and not stands_alone:
                 yield rest_refused(record.position)
                 break
-            if is_checked and not form.is_own(record.value):
-                yield located(stray("not a record of this format"), "", record.position)
-                continue
-            several = as_list(form.find("records", record.value)) if declared.gather else []
-            for each in several or [record.value]:
-                begun = form.find("begins", each)
-                if declared.spans and not _is_name(begun):
-                    why = f"a span without a trace id of up to {_MOST_NAME} characters"
-                    yield located(stray(why), "", record.position)
+            for item in _pieces(form, record, name):
+                if isinstance(item, RecordError):
+                    yield located(item, "", record.position)
                     continue
-                name = record.position if begun is True else as_text(begun or name)
-                held = sessions.setdefault(name, (record.position, []))[1]
-                held.append(json.dumps(each, separators=(",", ":")).encode())
+                name, value = item
+                held = sessions.setdefault(name, (record.position or "", []))[1]
+                held.append(json.dumps(value, separators=(",", ":")).encode())
     except RecordError as error:  # no room: what was read is not lost
         yield error
 
@@ -288,8 +277,25 @@ def _gathered(form: _Format, records: Records) -> Iterator[Reading]:
         yield from conversation_readings(first, parse, [*map(parse_json, held)])
 
 
-def _is_name(begun: object) -> bool:
-    return isinstance(begun, str | int) and 0 < len(str(begun)) <= _MOST_NAME
+def _pieces(
+    form: _Format, record: Record | RecordError, name: str
+) -> Iterator[tuple[str, object] | RecordError]:
+    """Yield the values in a record, each with the name of the session or trace that it is of."""
+    declared = form.declared
+    if isinstance(record, RecordError):
+        yield record
+    elif declared.gather and "own" in form.searches and not form.is_own(record.value):
+        yield stray("not a record of this format")
+    else:
+        several = as_list(form.find("records", record.value)) if declared.gather else []
+        for each in several or [record.value]:
+            begun = form.find("begins", each)
+            own = as_text(begun) if begun and isinstance(begun, str | int) else ""
+            name = record.position if begun is True else own or name
+            if declared.spans and not 0 < len(own) <= _MOST_NAME:
+                yield stray(f"a span without a trace id of up to {_MOST_NAME} characters")
+            else:
+                yield name, each
 
 
 def _parts(form: _Format, value: object, name: str = "") -> Iterator[Part]:

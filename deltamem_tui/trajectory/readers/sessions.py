@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from deltamem_tui.errors import RecordError, Remedy, TrajectoryError
+from deltamem_tui.errors import RecordError, Remedy
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record, TextLine, human_size, located
 from deltamem_tui.trajectory.readers.coding import own_words
@@ -146,10 +146,10 @@ def line_blocks(
 
 
 class Records:
-    """The records of a log that can be read, in order; those that cannot are kept to be reported.
+    """The records of a log in order, and why one cannot be read in its place.
 
-    What was given counts as held until it is released, and stops the log when it is more than one
-    may hold. `gaps` counts what could not be read, up to the record that was given last.
+    All count as held, and stop the log when they are more than may be. `gaps` counts what could
+    not be read, up to the record that was given last.
     """
 
     def __init__(self, log: Log) -> None:
@@ -158,46 +158,29 @@ class Records:
         hint = "split the log by session or trace"
         what = "records that belong together"
         self._held = SizeGuard(what, log.limits.session_bytes, hint=hint)
-        self._refused: list[RecordError] = []
 
-    def __iter__(self) -> Iterator[Record]:
-        """Yield each record that can be read."""
+    def __iter__(self) -> Iterator[Record | RecordError]:
+        """Yield each."""
         for value in self._log.values():
+            self.gaps += 1  # unless a record is found, be it behind bytes that are none
             if isinstance(value, RecordError):
                 self._held.add(BESIDE, value.position)
-                self._refused.append(value)
-                self.gaps += 1
+                yield value
                 continue
-            self.gaps += 1  # unless a record is found, be it behind bytes that are none
             for item in self._log.parsed(value):
                 self._held.add(len(value.data) + BESIDE, value.position)
-                if isinstance(item, RecordError):
-                    self._refused.append(item)
-                else:
-                    self.gaps -= 1
-                    yield item
-
-    def refusals(self) -> Iterator[RecordError]:
-        """Yield the records that could not be read and were not reported yet."""
-        told, self._refused = self._refused, []
-        yield from told
+                self.gaps -= isinstance(item, Record)
+                yield item
 
 
 def whole_log(gather: Callable[[Records], Iterable[Reading]]) -> Callable[[Log], Iterator[Reading]]:
     """Return a reader's `read`, where records belong together."""
 
     def read(log: Log) -> Iterator[Reading]:
-        records = Records(log)
         try:
-            for reading in gather(records):
-                yield from records.refusals()
-                yield reading
-        except TrajectoryError as error:
-            yield from records.refusals()
-            if not isinstance(error, RecordError):  # the disk refused, not the log
-                raise
+            yield from gather(Records(log))
+        except RecordError as error:
             yield located(error, log.name)
-        yield from records.refusals()
 
     return read
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.outcomes import number
@@ -35,7 +36,6 @@ _ASKED = (
 )
 _BATCHES = ("messages", "contents", "generations", "choices", "candidates", "output")
 _MOST_DIGITS = 30  # of a number that is a time
-_EPOCH, _SECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(seconds=1)
 
 
 def messages_in(value: object, *, answer: bool = False) -> list[object]:
@@ -99,18 +99,14 @@ def task_in(value: object) -> str:
 def moment(value: object) -> tuple[int, float, str]:
     """Return a key that sorts times however they are written: none, numbers, dates, others."""
     text = as_text(value)
-    if not text:
-        return 0, 0, ""
     if len(text) <= _MOST_DIGITS and text.isascii() and text.isdecimal():
         return 1, int(text), ""  # nanoseconds are more digits than a float keeps
     if (seconds := number(value)) is not None:
         return 1, seconds, ""
-    try:
+    with suppress(ValueError):
         date = datetime.fromisoformat(text)
-    except ValueError:
-        return 3, 0, text
-    date = date if date.tzinfo else date.replace(tzinfo=UTC)
-    return 2, (date - _EPOCH) / _SECOND, text
+        return 2, (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp(), text
+    return (3 if text else 0), 0, text
 
 
 @dataclass(slots=True, eq=False)
