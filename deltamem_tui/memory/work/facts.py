@@ -339,6 +339,8 @@ def _is_again(act: Act, later: Act) -> bool:
     words.
     """
     own, others = set(act.text.split()), set(later.text.split())
+    if act.form == "command" and later.tool == act.tool:
+        own -= {act.tool}  # two commands of one program may have nothing else in common
     if later.form != act.form or (act.form == "call" and later.tool == act.tool):
         return later.form == act.form
     return len(own & others) * 2 >= len(own)

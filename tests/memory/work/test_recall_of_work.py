@@ -313,6 +313,15 @@ def test_every_command_of_a_deploy_is_kept() -> None:
     assert fix.endswith("⇒ make migrate ENV=staging")
 
 
+def test_another_command_of_the_same_program_mends_nothing() -> None:
+    steps = [
+        ("cargo build", "error: linker `cc` not found"),
+        ("cargo test --workspace --quiet", "test result: ok"),
+    ]
+    facts = facts_of(episode("Build it", steps))
+    assert [fact.kind for fact in facts if fact.kind in ("fix", "error")] == ["error"]
+
+
 def test_nothing_worked_in_an_episode_that_failed() -> None:
     steps = [("make deploy", "error: no migrations"), ("make deploy FORCE=1", "500 on /health")]
     facts = facts_of(episode("Deploy it", steps, success=False))
