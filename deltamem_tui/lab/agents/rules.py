@@ -51,7 +51,6 @@ _DOORS = {
     "greenhouse": ("hallway", "outside"),
 }
 _ROOM = re.compile(r"(?:This room is called the|called the|You move to the) ([\w ]+?)[.,]")
-_CHOICE = re.compile(r"^Only the first \[([\w ]+)\] of these that is there: (.+)$", re.MULTILINE)
 _INSTEAD = re.compile(r"^Where (.+) is not there: (.+)\.$", re.MULTILINE)
 _WAY = re.compile(r"go to (?:the )?([\w ]+)")
 
@@ -279,12 +278,9 @@ class ScienceWorldPlayer(TextPlayer):
     def __init__(self, game: Playthrough) -> None:
         super().__init__(game, _LAB_VERBS)
         self.room = self._named(self.start.scene)
-        self.choices: dict[str, list[str]] = {}
 
     def begin(self, text: str) -> None:
-        """Read which things are to be tried where the text leaves one open."""
-        found = _CHOICE.findall(text)
-        self.choices = {slot: names.split(", ") for slot, names in found}
+        """Read which things are to be tried where one is not there."""
         self.instead = {name: names.split(", ") for name, names in _INSTEAD.findall(text)}
         self.chosen: dict[str, str] = {}
 
@@ -294,8 +290,6 @@ class ScienceWorldPlayer(TextPlayer):
             return  # doors are opened on the way
         if way := _WAY.fullmatch(command):
             self._walk(way[1])
-        elif open_place := next((slot for slot in self.choices if f"[{slot}]" in command), ""):
-            self._choose(command, open_place)
         elif "[" not in command:
             self._try(command)
 
@@ -313,13 +307,6 @@ class ScienceWorldPlayer(TextPlayer):
                     self.chosen[name] = other
                     return
             self.chosen[name] = name
-
-    def _choose(self, command: str, slot: str) -> None:
-        """Do it with the first of the things that there is, and stay with that."""
-        for name in self.choices[slot]:
-            if "No known action" not in self.act(command.replace(f"[{slot}]", name)):
-                self.choices[slot] = [name]
-                return
 
     def _walk(self, room: str) -> None:
         for step in _route(self.room, room):

@@ -310,8 +310,8 @@ def _skill(
     choices = _choices(tree, chain, names) if names and not made else {}
     # A name left open may stand for two places; those of the episode say which is which.
     own = {} if choices or made else dict(procedure.names) | names
-    sole = {slot: some[0] for slot, some in choices.items() if not some[1:]}
-    steps = tuple(filled(opened(step, used), sole) for step in procedure.steps)
+    usual = {slot: some[0] for slot, some in choices.items()}
+    steps = tuple(filled(opened(step, used), usual) for step in procedure.steps)
     if is_understood:
         steps = tuple(domain.at_hand(replace(procedure, steps=steps), replace(task, names=names)))
     steps = tuple(filled(step, own) for step in steps)
@@ -323,13 +323,13 @@ def _skill(
         lines = [f"This way made something else: {fenced(told)}."]
     elif past:
         lines = [f"Worked with: {fenced(', '.join(past.values()))}"]
-    lines += [
-        f"Only the first [{slot}] of these that is there: {fenced(', '.join(some))}"
-        for slot, some in choices.items()
-        if some[1:]
-    ]
     text = "\n".join(numbered(steps))
     lines.append(f"How:\n{fenced(text)}")
+    lines += [
+        f"Where {fenced(first)} is not there: {fenced(', '.join(others))}."
+        for first, *others in choices.values()
+        if others
+    ]
     if not made and (lacking := domain.lacking(steps, task)):
         lines.append(f"Not seen here: {fenced(', '.join(lacking))}.")
     if not made and not choices and (ending := _ending(chain[-1], procedure, own, task)):

@@ -54,8 +54,8 @@ def test_what_a_task_leaves_to_be_chosen_is_named_once_most_frequent_first(tmp_p
         )
         learn(bank, Trajectory(LONGEST, f"a room {number}", way, outcome=WON))
     text = recall(bank, LONGEST).context
-    assert re.findall(r"^\d+\. focus on (.+)$", text, re.MULTILINE) == ["[animal]"]
-    assert "[animal] of these that is there: bear, parrot\n" in text
+    assert re.findall(r"^\d+\. focus on (.+)$", text, re.MULTILINE) == ["bear"]
+    assert "\nWhere bear is not there: parrot.\n" in text
 
 
 PAINT = (
