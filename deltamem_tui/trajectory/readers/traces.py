@@ -113,8 +113,6 @@ def moment(value: object) -> tuple[int, float, str]:
 class Span:
     """One span of a trace: a call of a model, of a tool, or what an agent did in all."""
 
-    id: str = ""
-    parent: str = ""
     name: str = ""
     start: tuple[int, float, str] = (0, 0, "")
     is_tool: bool = False
@@ -132,8 +130,6 @@ def span_of(row: Json) -> Span:
     asked = opened_text(row.get("asked"))
     prompt = task_in(asked)  # where it was asked in one text
     return Span(
-        id=as_text(row.get("id")),
-        parent=as_text(row.get("parent")),
         name=as_text(row.get("name")) or "tool",
         start=moment(row.get("start")),
         is_tool=bool(row.get("is_tool")),
@@ -169,7 +165,7 @@ def trace_episode(conversation: Conversation, spans: Sequence[Span], task: str =
         add_messages(conversation, longest.asked)
         _add_answer(conversation, longest.answered, tools)
     return conversation.episode(
-        task=task if task in conversation.task or not conversation.has_task else "",
+        task=task if task in conversation.task or not conversation.task else "",
         environment=conversation.system,
         agent=longest.model if longest else "",
     )
@@ -192,7 +188,7 @@ def _add_answer(
     conversation: Conversation, answered: Sequence[object], tools: Sequence[Span]
 ) -> None:
     """Add what the model answered, and what the tools did that its messages leave out."""
-    if not conversation.has_calls and not add_messages(Conversation(), answered).has_calls:
+    if not conversation.calls() and not add_messages(Conversation(), answered).calls():
         _add_steps(conversation, tools)  # the messages are the agent's first and last words
         add_messages(conversation, answered)
         return
