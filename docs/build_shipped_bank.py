@@ -33,7 +33,6 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from deltamem_tui.trajectory.readers.native import to_record
 
 DOCS = Path(__file__).parent
 SHIPPED = DOCS.parent / "memory_banks"
@@ -88,7 +87,7 @@ def _with_few_episodes(bank: Bank, path: Path) -> Bank:
         manifest.write(draft, replace(copy.manifest, origin=origin))
         examples = Batch(None, copy.snapshots)
         for episode in _examples(bank):
-            examples.put_episode(to_record(episode))
+            examples.put_episode(episode.record())
             examples.set_state(episode.id, EpisodeState.LEARNT)
         examples.log("examples")
         examples.write_unseen()

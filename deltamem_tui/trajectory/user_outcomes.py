@@ -185,19 +185,15 @@ def _table(text: str) -> Iterator[_Row]:
         if not names:
             names = [name.lower() for name in cells]
             if {*names} & {*ID_KEYS, *_VALUE_KEYS}:
-                _check_columns(names, position)
+                repeated = next((each for each in names if each and names.count(each) > 1), "")
+                if repeated:
+                    raise RecordError(f"two columns {one_line(repeated, 60)}", position=position)
                 continue
             names = ["id", "outcome"]
         if any(cells[len(names) :]):
             reason = f"{len(cells)} cells, where {len(names)} are expected"
             raise RecordError(reason, position=position)
         yield dict(zip(names, cells, strict=False)), position
-
-
-def _check_columns(names: list[str], position: str) -> None:
-    repeated = [name for name in names if name and names.count(name) > 1]
-    if repeated:
-        raise RecordError(f"two columns {one_line(repeated[0], 60)}", position=position)
 
 
 def _from_document(value: object, success_at: float) -> UserOutcomes:

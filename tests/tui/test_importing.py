@@ -7,7 +7,6 @@ from pathlib import Path
 import orjson
 from msgspec.structs import replace
 
-from deltamem_tui.trajectory.readers.native import to_record
 from tests.tui.support import (
     Person,
     browse,
@@ -19,7 +18,7 @@ def write_log(file: Path, count: int) -> Path:
     episodes = [
         trajectory(f"put egg {number} in the sink", success=True) for number in range(count)
     ]
-    file.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in episodes))
+    file.write_bytes(b"".join(orjson.dumps(each.record()) + b"\n" for each in episodes))
     return file
 
 
@@ -50,7 +49,7 @@ def test_episodes_of_another_domain_are_told_before_they_are_imported(
         replace(trajectory(f"wash pan {domain}", success=True), domain=domain)
         for domain in ("alfworld", "", "scienceworld")
     ]
-    log.write_bytes(b"".join(orjson.dumps(to_record(each)) + b"\n" for each in told))
+    log.write_bytes(b"".join(orjson.dumps(each.record()) + b"\n" for each in told))
 
     async def story(person: Person) -> None:
         await person.press("3", "i")

@@ -79,12 +79,6 @@ def layout_of(head: bytes) -> Layout:
     return _layout_after_garbage(lines)
 
 
-def binary_kind(head: bytes) -> str:
-    """Return what a log that is not text seems to be, and what to do about it."""
-    unknown = "binary data; if it holds a log, export it as JSONL"
-    return next((kind for magic, kind in _BINARY_KINDS if head.startswith(magic)), unknown)
-
-
 def begins_array(data: bytes) -> bool:
     """Return True if the bytes are the beginning of a JSON array of records."""
     return _ARRAY_START.match(data) is not None
@@ -189,7 +183,7 @@ class Log:
                     if len(data) > most and not data.endswith(b"\n"):
                         while (rest := stream.readline(CHUNK)) and not rest.endswith(b"\n"):
                             pass
-                        yield number, self._here(too_long(self.limits, f"line {number}"))
+                        yield number, located(too_long(self.limits, f"line {number}"), self.name)
                     else:
                         yield number, data.rstrip(b"\r\n")
         except (RecordError, OSError) as error:
@@ -198,13 +192,10 @@ class Log:
     def _open(self, progress: ReadProgress | None) -> BufferedReader:
         return opened(self.path, self.name, self.limits, progress)
 
-    def _here(self, error: RecordError, position: str | None = None) -> RecordError:
-        return located(error, self.name, position)
-
     def _stopped(self, error: RecordError | OSError, position: str) -> RecordError:
         if isinstance(error, OSError):
             error = RecordError(f"cannot be read on: {error.strerror or error}")
-        return self._here(error, position)
+        return located(error, self.name, position)
 
     def _line_values(self) -> Iterator[Value | RecordError]:
         for number, data in self.byte_lines():
@@ -254,7 +245,9 @@ class Log:
         if self.layout == "empty":
             return "the file is empty"
         if self.layout == "binary":
-            return f"not a text log but {binary_kind(self.head())}"
+            head, unknown = self.head(), "binary data; if it holds a log, export it as JSONL"
+            kinds = (kind for magic, kind in _BINARY_KINDS if head.startswith(magic))
+            return f"not a text log but {next(kinds, unknown)}"
         return ""
 
     def noting(self, progress: ReadProgress | None) -> Log:
@@ -270,7 +263,8 @@ class Log:
             return Preview("text", self._printed_head())
         if self.layout == "tables":
             return Preview("tables", "", tables=tables.columns_in(self.path, self.limits))
-        first = self.first_records(_PREVIEW_RECORDS) if self.layout in _JSON else []
+        ahead = self.noting(None).records() if self.layout in _JSON else iter(())
+        first = [*islice(ahead, _PREVIEW_RECORDS)]
         records = tuple(sampled(item.value) for item in first if isinstance(item, Record))
         refusals = tuple(item for item in first if isinstance(item, RecordError))
         head = self.head()[:HEAD_BYTES].decode("utf-8", "replace")
@@ -282,12 +276,8 @@ class Log:
         return ""
 
     def _printed_lines(self) -> Iterator[TextLine]:
-        for cell, number, text in output_lines(self.document()):
+        for cell, number, text in output_lines(parse_json(self.whole(), self.limits.nesting)):
             yield TextLine(number, text, f"cell {cell}")
-
-    def first_records(self, count: int) -> list[Record | RecordError]:
-        """Return the first records, read ahead and so not counted as progress."""
-        return list(islice(self.noting(None).records(), count))
 
     def records(self) -> Iterator[Record | RecordError]:
         """Yield the JSON records in order, or an error where one cannot be read."""
@@ -310,7 +300,7 @@ class Log:
     def rows(self, of: Mapping[str, tables.StoredTable]) -> Iterator[Record | RecordError]:
         """Yield the rows of a database, or an error where one cannot be read."""
         for item in tables.rows_in(self.path, of, self.limits):
-            yield self._here(item) if isinstance(item, RecordError) else item
+            yield located(item, self.name) if isinstance(item, RecordError) else item
 
     def parsed(self, value: Value) -> Iterator[Record | RecordError]:
         """Yield one value, also if other bytes are before it on its line."""
@@ -329,10 +319,6 @@ class Log:
                 yield record
                 return
         yield refusal
-
-    def document(self) -> object:
-        """Return the whole log as one JSON value."""
-        return parse_json(self.whole(), self.limits.nesting)
 
     def lines(self) -> Iterator[TextLine | RecordError]:
         """Yield the lines of a text log; bytes that are not UTF-8 are replaced and reported."""

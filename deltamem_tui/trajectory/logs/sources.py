@@ -15,12 +15,12 @@ from typing import IO
 
 from deltamem_tui.errors import Remedy, TrajectoryError
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.logs.content import CHUNK
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.logs.tables import ASIDE
 
 STDIN = "-"
-_CHUNK = 1 << 20
 # What version control and operating systems leave in folders; never a log.
 _NOT_LOGS = frozenset({".git", ".hg", ".svn", ".DS_Store", "Thumbs.db", "__pycache__"})
 
@@ -139,7 +139,7 @@ def _copied(pipe: IO[bytes], name: str, limits: LogLimits) -> Log:
     copy = tempfile.NamedTemporaryFile(prefix="deltamem-")  # noqa: SIM115 — lives as long as the log
     try:
         left = limits.piped_bytes
-        while left >= 0 and (chunk := pipe.read(min(_CHUNK, left + 1))):
+        while left >= 0 and (chunk := pipe.read(min(CHUNK, left + 1))):
             left -= copy.write(chunk)
         copy.flush()
     except OSError as error:

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from deltamem_tui.trajectory.logs.record import Notice as Notice
     from deltamem_tui.trajectory.readers.native import from_record as from_record
     from deltamem_tui.trajectory.readers.native import to_line as to_line
-    from deltamem_tui.trajectory.readers.native import to_record as to_record
     from deltamem_tui.trajectory.readers.reader import Reader as Reader
     from deltamem_tui.trajectory.readers.reader import Reading as Reading
     from deltamem_tui.trajectory.readers.reading import read_log as read_log
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "logs.record": ("Notice",),
-    "readers.native": ("from_record", "to_line", "to_record"),
+    "readers.native": ("from_record", "to_line"),
     "readers.reader": ("Reader", "Reading"),
     "readers.reading": ("read_log", "read_logs"),
     "readers.registry": ("Claim", "detect", "reader_named", "readers"),

@@ -41,14 +41,14 @@ def _episode(conversation: Conversation, lines: list[str]) -> Trajectory:
             for line in block:
                 model, added = _MODEL.match(line), _ADDED.match(line)
                 agent = agent or (model["name"] if model else "")
-                if added and not conversation.has_task:
+                if added and not conversation.task:
                     files[added["file"]] = None
             printed = "\n".join(line for line in block if not _SMALL_TALK.match(line)).strip()
             # What a command of the user's printed is not an answer to the agent.
             if has_replied and printed and not by_command:
                 conversation.answer(printed)
         elif not by_command:
-            has_replied, said = conversation.has_task, ""
+            has_replied, said = bool(conversation.task), ""
             conversation.say(text)
     scene = f"Files in the chat: {', '.join(files)}" if files else ""
     return conversation.episode(environment=scene, agent=agent)

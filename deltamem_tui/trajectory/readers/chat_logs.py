@@ -23,12 +23,7 @@ from deltamem_tui.trajectory.readers.reader import (
     share,
 )
 from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
-from deltamem_tui.trajectory.readers.shapes import (
-    Json,
-    as_list,
-    as_mapping,
-    texts,
-)
+from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
 _MOST_HELD = 16
@@ -201,7 +196,7 @@ def _episode(conversation: Conversation, item: ChatRecord) -> Trajectory:
         environment=trajectory.environment or item.system,
         outcome=item.outcome,
         agent=item.agent,
-        metadata=texts(item.names, NAMING_KEYS),
+        metadata={key: as_text(item.names.get(key)) for key in NAMING_KEYS},
     )
 
 

@@ -53,13 +53,11 @@ _SET_UP = re.compile(r"This is (?:the )?[\w .-]{1,40}\. We are setting up the co
 # program's own are known: `/tmp is full` is a task.
 _COMMAND = re.compile(r"[/?][\w:-]*")
 _USER_COMMANDS = frozenset(
-    {"about", "auth", "bug", "chat", "clear", "compress", "copy", "dir", "directory", "docs"}
-    | {"agents", "compact", "config", "context", "cost", "deltamem", "login", "logout"}
-    | {"permissions"}
-    | {"plugin", "status", "usage"}
-    | {"editor", "exit", "extensions", "help", "hooks", "ide", "mcp", "memory", "model", "privacy"}
-    | {"quit", "restore", "resume", "rewind", "settings", "skills", "stats", "theme", "tools"}
-    | {"vim", "?"}
+    {"?", "about", "agents", "auth", "bug", "chat", "clear", "compact", "compress", "config"}
+    | {"context", "copy", "cost", "deltamem", "dir", "directory", "docs", "editor", "exit"}
+    | {"extensions", "help", "hooks", "ide", "login", "logout", "mcp", "memory", "model"}
+    | {"permissions", "plugin", "privacy", "quit", "restore", "resume", "rewind", "settings"}
+    | {"skills", "stats", "status", "theme", "tools", "usage", "vim"}
 )
 # Editors put what is open on the screen before the request.
 _REQUEST_MARK = "## My request for Codex:"
@@ -128,17 +126,8 @@ def without_elements(text: str, opening: re.Pattern[str]) -> str:
 # Agents name the tool that runs a shell command in many ways. Its action is the command
 # itself, so that the same work reads the same whichever agent did it.
 _SHELLS = frozenset(
-    {
-        "bash",
-        "bash_command",
-        "cmd",
-        "developer__shell",
-        "exec",
-        "exec_command",
-        "execute_bash",
-        "execute_command",
-    }
-    | {"local_shell", "powershell", "run", "run_command", "run_shell_command"}
+    {"bash", "bash_command", "cmd", "developer__shell", "exec", "exec_command", "execute_bash"}
+    | {"execute_command", "local_shell", "powershell", "run", "run_command", "run_shell_command"}
     | {"run_terminal_cmd", "run_terminal_command", "sh", "shell", "shell_command", "terminal"}
 )
 _CALLS_COMMANDS = ("command", "cmd", "keystrokes")

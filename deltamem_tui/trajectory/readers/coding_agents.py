@@ -31,7 +31,6 @@ from deltamem_tui.trajectory.readers.messages import (
 )
 from deltamem_tui.trajectory.readers.reader import (
     UNDISPUTED,
-    Reader,
     Reading,
     conversation_readings,
     json_reader,
@@ -145,17 +144,6 @@ def _lines_of(records: Records) -> Iterator[tuple[Record | RecordError, Json]]:
             yield record, as_mapping(line)
 
 
-def agent_reader(
-    name: str, description: str, is_own: Callable[[object], bool], program: Program
-) -> Reader:
-    """Return the reader of a program's sessions."""
-    return json_reader(name, description, is_own, program.read, sureness=UNDISPUTED)
-
-
-def _session_id(line: Json) -> str:
-    return as_text(line.get("sessionId"))
-
-
 # What Claude Code writes between the messages for itself, in sessions and in streams of them.
 _CLAUDE_NOTES = frozenset(
     {"summary", "task-summary", "system", "attachment", "progress", "queue-operation", "todo"}
@@ -197,10 +185,6 @@ def _add_claude(conversation: Conversation, message: Json) -> None:
     add_message(conversation, message)
 
 
-def _claude_helper(line: Json) -> str | None:
-    return as_text(line.get("agentId")) if line.get("isSidechain") is True else None
-
-
 def _is_claude(value: object) -> bool:
     line = as_mapping(value)
     if lines := as_list(line.get("loglines")):
@@ -213,11 +197,17 @@ def _is_claude(value: object) -> bool:
     return any(key in line for key in _CLAUDE_KEYS)
 
 
-CLAUDE_CODE = agent_reader(
+CLAUDE_CODE = json_reader(
     "claude-code",
     "Claude Code: JSONL sessions, and those of the web as `loglines`",
     _is_claude,
-    Program(_take_claude, _session_id, _add_claude, _claude_helper),
+    Program(
+        _take_claude,
+        lambda line: as_text(line.get("sessionId")),
+        _add_claude,
+        lambda line: as_text(line.get("agentId")) if line.get("isSidechain") is True else None,
+    ).read,
+    UNDISPUTED,
 )
 
 
@@ -382,11 +372,12 @@ def _is_codex(value: object) -> bool:
     return line.get("type") in tuple(_CODEX_LINES) and isinstance(line.get("payload"), dict)
 
 
-CODEX = agent_reader(
+CODEX = json_reader(
     "codex",
     "Codex: rollout JSONL of response items and events",
     _is_codex,
-    Program(_take_codex, _codex_session, _add_codex, settle=_settled, has_headers=True),
+    Program(_take_codex, _codex_session, _add_codex, settle=_settled, has_headers=True).read,
+    UNDISPUTED,
 )
 
 READERS = (CODEX, CLAUDE_CODE)

@@ -13,7 +13,6 @@ from dataclasses import dataclass, field
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import Notice, Remark
 from deltamem_tui.trajectory.model import (
-    Outcome,
     Step,
     StepKind,
     StepSpeaker,
@@ -41,11 +40,6 @@ class StepDraft:
     heard: list[tuple[StepSpeaker, str]] = field(default_factory=list)
     answered: bool = False
 
-    @property
-    def observation(self) -> str:
-        """All that has come back."""
-        return "\n\n".join(text for _, text in self.heard)
-
     def answer(self, text: str, *, failed: bool = False, status: StepStatus | None = None) -> None:
         """Add a tool's answer, and by it whether the call went well."""
         self.answered = True
@@ -64,7 +58,7 @@ class StepDraft:
         said = [text for speaker, text in self.heard if speaker == "user"]
         return Step(
             self.action,
-            self.observation,
+            "\n\n".join(text for _, text in self.heard),
             self.thought,
             tool=self.tool,
             arguments=self.arguments,
@@ -104,16 +98,6 @@ class Conversation:
         """The goal, as far as the user has stated it; empty before."""
         return "\n\n".join(self._task)
 
-    @property
-    def has_task(self) -> bool:
-        """True if the user has stated a task yet."""
-        return bool(self._task)
-
-    @property
-    def has_calls(self) -> bool:
-        """True if the agent has called a tool, and not only spoken."""
-        return any(draft.is_call for draft in self._steps)
-
     def calls(self) -> list[StepDraft]:
         """Return the calls that the agent has made, in order."""
         return [draft for draft in self._steps if draft.is_call]
@@ -132,7 +116,7 @@ class Conversation:
         text = text.strip()
         if not text:
             return
-        if is_command(text, to_program=self.has_task):
+        if is_command(text, to_program=bool(self._task)):
             self.offer_task(text)
             return
         self._finish_turn()
@@ -233,11 +217,10 @@ class Conversation:
         *,
         task: str = "",
         environment: str = "",
-        outcome: Outcome | None = None,
         agent: str = "",
         metadata: Mapping[str, str] | None = None,
     ) -> Trajectory:
-        """Return the whole as a trajectory; metadata that is empty is left out."""
+        """Return the whole as a trajectory."""
         self._finish_turn()
         task = task.strip() or self.task
         if not task and not (self._steps or self._orphan_results or self._skipped):
@@ -258,10 +241,9 @@ class Conversation:
             task=goal,
             environment=scene or environment.strip(),
             steps=tuple(draft.step() for draft in self._steps),
-            outcome=outcome or Outcome(),
             domain=domain_of(task),
             agent=agent,
-            metadata={key: value for key, value in (metadata or {}).items() if value},
+            metadata=metadata or {},
         )
 
     def _take_candidate(self) -> None:

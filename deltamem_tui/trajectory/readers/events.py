@@ -65,6 +65,11 @@ def first_text(row: Json, keys: Iterable[str]) -> str:
     return next((as_text(row[key]).strip() for key in keys if row.get(key) not in (None, "")), "")
 
 
+def first_in(rows: Iterable[Json], keys: Sequence[str]) -> str:
+    """Return the same of the first row that has one of them."""
+    return next(filter(None, (first_text(row, keys) for row in rows)), "")
+
+
 def verdicts_in(row: Json) -> Json:
     """Return what a row or an event says of how the episode ended."""
     return {key: row[key] for key in _VERDICTS if row.get(key) not in (None, "")}
@@ -99,8 +104,8 @@ def events_episode(conversation: Conversation, events: Sequence[Event]) -> Traje
     rows = [row for _, row in events]
     found = conversation.episode(
         environment=conversation.system,
-        agent=next(filter(None, (first_text(row, ("model",)) for row in rows)), ""),
-        metadata={"id": next(filter(None, (first_text(row, SESSIONS) for row in rows)), "")},
+        agent=first_in(rows, ("model",)),
+        metadata={"id": first_in(rows, SESSIONS)},
     )
     return replace(found, outcome=outcome)
 
@@ -200,7 +205,7 @@ def _event(value: object) -> Event:
 def _is_another(held: list[Event], event: Event) -> bool:
     kind, row = event
     own = first_text(row, SESSIONS)
-    before = next(filter(None, (first_text(each, SESSIONS) for _, each in reversed(held))), "")
+    before = first_in((each for _, each in reversed(held)), SESSIONS) if own else ""
     is_over = kind == "user" and held[-1][0] == "end"
     return is_over or kind == "start" or bool(own and before and own != before)
 
@@ -226,10 +231,8 @@ def _is_other(held: list[Json], row: Json) -> bool:
 
 
 def _rows_episode(conversation: Conversation, rows: list[Json]) -> Trajectory:
-    def told(*keys: str) -> str:
-        return next(filter(None, (first_text(row, keys) for row in rows)), "")
-
-    events: list[Event] = [("user", {"text": told(*TASKS)}), ("system", {"text": told(*SCENES)})]
+    asked, scene = first_in(rows, TASKS), first_in(rows, SCENES)
+    events: list[Event] = [("user", {"text": asked}), ("system", {"text": scene})]
     for row in rows:
         if first_text(row, ACTIONS):
             about = {key: row[key] for key in row if key not in ("id", "success", "error")}
@@ -241,9 +244,9 @@ def _rows_episode(conversation: Conversation, rows: list[Json]) -> Trajectory:
     return replace(
         found,
         outcome=next((each for each in outcomes if each != Outcome()), Outcome()),
-        domain=told("domain") or found.domain,
-        agent=told("agent", "model"),
-        metadata={"id": told(*_EPISODES)},
+        domain=first_in(rows, ("domain",)) or found.domain,
+        agent=first_in(rows, ("agent", "model")),
+        metadata={"id": first_in(rows, _EPISODES)},
     )
 
 

@@ -76,10 +76,6 @@ def _call(name: object, arguments: object) -> str:
     return call_text(as_text(name) or "tool", arguments)
 
 
-def _entries(members: Json) -> list[object]:
-    return [{"key": key, "value": value} for key, value in members.items()]
-
-
 def _rows(columns: Json) -> list[object] | None:
     lists = {key: as_list(values) for key, values in columns.items()}
     first = next(iter(columns.values()), None)
@@ -121,10 +117,6 @@ def _path(tree: Json, key: str) -> list[object]:
     while branches := as_list(as_mapping(found[-1]).get(key)):
         found.append(branches[-1])
     return found
-
-
-def _beside(tree: Json, key: str) -> int:
-    return sum(1 for _ in _nodes(tree, key)) - len(_path(tree, key))
 
 
 def _first(tree: object, key: str, condition: TreeInterpreter) -> Json | None:
@@ -289,10 +281,10 @@ def _attached(sample: object) -> object:
 _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "attached": _attached,
     "attributes": _attributes,
-    "beside": _beside,
+    "beside": lambda tree, key: sum(1 for _ in _nodes(tree, key)) - len(_path(tree, key)),
     "between": _between,
     "call": _call,
-    "entries": _entries,
+    "entries": lambda members: [{"key": k, "value": v} for k, v in members.items()],
     "every": _every,
     "facts": _facts,
     "fenced": _fenced,

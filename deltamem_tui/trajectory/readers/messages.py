@@ -220,7 +220,7 @@ def _add_part(conversation: Conversation, part: Json, role: Role) -> None:
     if function := part.get("function_call") or part.get("functionCall"):
         _add_call(conversation, as_mapping(function))
     elif response := part.get("function_response") or part.get("functionResponse"):
-        add_response(conversation, as_mapping(response))
+        _add_response(conversation, as_mapping(response))
     elif _holds_answer(part, kind):
         _add_call_and_answer(conversation, part)
     elif _is_call(part):
@@ -244,9 +244,7 @@ def _add_words(conversation: Conversation, part: Json, role: Role, kind: str) ->
         conversation.say(content_text(part))
 
 
-def add_response(
-    conversation: Conversation, response: Json, *, call_id: str = "", status: str = ""
-) -> None:
+def _add_response(conversation: Conversation, response: Json) -> None:
     """Add an answer of Google's dialect: an object, of which the output or the error counts."""
     answer = response.get("response")
     inner = as_mapping(answer)
@@ -254,10 +252,10 @@ def add_response(
     if found is None or (len(inner) > 1 and "output" not in inner and not inner.get("error")):
         found = answer
     text, by_code = shell_answer(content_text(found if isinstance(found, list) else as_text(found)))
-    status = status or as_text(response.get("status"))
+    status = as_text(response.get("status"))
     stated: StepStatus | None = "ok" if status == "success" else None
     failed = bool(inner.get("error")) or status == "error"
-    call_id = call_id or as_text(response.get("id"))
+    call_id = as_text(response.get("id"))
     conversation.answer(text, call_id, failed=failed, status=by_code or stated)
 
 

@@ -40,13 +40,8 @@ def to_line(trajectory: Trajectory) -> bytes:
     return b"".join((b'{"id":"', trajectory.id.encode(), b'",', rest, b"\n"))
 
 
-def to_record(trajectory: Trajectory) -> dict[str, object]:
-    """Return the same as a JSON object."""
-    return trajectory.record()
-
-
 def from_record(record: object) -> Trajectory:
-    """Return the trajectory that `to_record` wrote, cleaned and checked.
+    """Return the trajectory that `Trajectory.record` gave, cleaned and checked.
 
     Keys of later versions are ignored. An `id` that does not look like a digest is its author's
     own name for the episode and is kept as metadata `id`.

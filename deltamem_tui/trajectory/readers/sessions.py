@@ -54,8 +54,9 @@ class Branches:
         """
         tips = {self._roots[each.name]: each.name for each in messages if each.name in self._roots}
         prompts = {each.name: _prompt(each.message) for each in messages if each.name in tips}
+        roots = [self._roots[each.name] for each in messages if each.name in self._roots]
         # Of first prompts in the same words, the one that went on last.
-        last = {prompts.get(root, root): root for root in self._roots_of(messages)}
+        last = {prompts.get(root, root): root for root in roots}
         for root, prompt in prompts.items():
             if prompt and last[prompt] != root:
                 del tips[root]
@@ -73,9 +74,6 @@ class Branches:
             for each in messages
             if each.name in kept or not open_calls.isdisjoint(answered_calls(each.message))
         ]
-
-    def _roots_of(self, messages: Sequence[SessionMessage]) -> Iterator[str]:
-        return (self._roots[each.name] for each in messages if each.name in self._roots)
 
     def _way_to(self, name: str) -> Iterator[str]:
         while name:
@@ -185,9 +183,9 @@ def whole_log(gather: Callable[[Records], Iterable[Reading]]) -> Callable[[Log],
     return read
 
 
-def stray(why: str, position: str | None = None) -> RecordError:
+def stray(why: str) -> RecordError:
     """Return the refusal of a record that is not part of its session."""
-    return RecordError(f"no part of the session: {why}", position=position, hint=Remedy.SPLIT_LOG)
+    return RecordError(f"no part of the session: {why}", hint=Remedy.SPLIT_LOG)
 
 
 def rest_refused(position: str) -> RecordError:

@@ -56,8 +56,8 @@ _WRAPPED = (
 _COMMAND_FILE = re.compile(
     r"\A\s*## Context\n.*?^## Your task[ \t]*\n(?=\s*\S)", re.MULTILINE | re.DOTALL
 )
-TEMPLATE_LENGTH = 400
-"""From how many characters on text around a task is taken for a harness's, and not a person's."""
+# From how many characters on text around a task is taken for a harness's, and not a person's.
+_TEMPLATE_LENGTH = 400
 
 
 def scene_of(observation: str) -> str:
@@ -114,7 +114,7 @@ def _labelled_task(text: str) -> tuple[str, str] | None:
     before = text[: labels[0].start()].strip()
     between = (text[one.end() : other.start()] for one, other in pairwise(labels))
     if all(map(_SOLVED.search, between)) and (
-        len(labels) > 1 or not before or len(before) >= TEMPLATE_LENGTH
+        len(labels) > 1 or not before or len(before) >= _TEMPLATE_LENGTH
     ):
         return task, before
     return None

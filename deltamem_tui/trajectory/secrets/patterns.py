@@ -190,34 +190,41 @@ def _is_placeholder(value: bytes) -> bool:
 def _is_password(match: re.Match[bytes]) -> bool:
     """Return True if the value beside a password's name is one: few plain words are."""
     value = _value(match)
-    if _is_placeholder(value) or _is_code(match, value):
-        return False
-    if not _is_named(match):
+    if not _is_value(match, value):
         return False
     quoted = match["quoted"] is not None
     if not value.isascii() or b" " in value:
         return quoted and _DIGIT.search(value) is not None and len(value) < 60
     if _PUNCTUATION.search(value):
         return len(value) >= 6 or quoted
-    name = match[0][: match.start("sign") - match.start()] if match["sign"] else b""
-    is_setting = name.strip(b"\"' ").isupper() and match["sign"] == b"="
+    is_setting = _name(match).strip(b"\"' ").isupper() and match["sign"] == b"="
     return (is_setting or match["apart"] is not None) and value.isalpha() and len(value) >= 5
 
 
 def _is_key(match: re.Match[bytes]) -> bool:
     """Return True if the value beside a key's name is random: letters and digits as by chance."""
     value = _value(match)
-    if len(value) < 12 or _is_placeholder(value) or _is_code(match, value) or b" " in value:
+    if len(value) < 12 or b" " in value or not _is_value(match, value):
         return False
-    if not _is_named(match):
-        return False
-    name = match[0][: match.start("sign") - match.start()] if match["sign"] else b""
-    if name.strip(b"\"' \t\\").lower().endswith((b"id", b"name", b"path", b"hash", b"size")):
+    if (
+        _name(match)
+        .strip(b"\"' \t\\")
+        .lower()
+        .endswith((b"id", b"name", b"path", b"hash", b"size"))
+    ):
         return False
     if match.string[max(match.start() - 6, 0) : match.start()].lower().endswith((b"cache_", b":")):
         return False
     has_both = _DIGIT.search(value) and _LETTER.search(value)
     return bool(has_both) and _entropy(value) >= 3.0
+
+
+def _is_value(match: re.Match[bytes], value: bytes) -> bool:
+    return not (_is_placeholder(value) or _is_code(match, value)) and _is_named(match)
+
+
+def _name(match: re.Match[bytes]) -> bytes:
+    return match[0][: match.start("sign") - match.start()] if match["sign"] else b""
 
 
 def _is_named(match: re.Match[bytes]) -> bool:

@@ -14,7 +14,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.method import names
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode, made
 from deltamem_tui.trajectory.receipt_file import read_receipts
 from tests.memory.method_trials import learnt, real_episodes
@@ -55,7 +55,7 @@ def test_an_episode_brings_its_receipts_along(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing")
     one, two = receipt("1", "a", "b"), receipt("2", "c")
     known = did("heat the egg").with_facts(receipts=(one,))
-    assert from_record(json.loads(json.dumps(to_record(known)))) == known
+    assert from_record(json.loads(json.dumps(known.record()))) == known
     learn(bank, known, receipt=two)
     assert (found := episode(bank, known.id)) is not None
     assert found.receipts == (one, two)
@@ -65,7 +65,7 @@ def test_an_episode_brings_its_receipts_along(tmp_path: Path) -> None:
     "wrong", [{"node": "a"}, {"rank": 0}, {"collection": "../task"}, {"score": 1e300}]
 )
 def test_what_is_not_a_receipt_is_refused(wrong: dict[str, object]) -> None:
-    record = to_record(did("heat the egg").with_facts(receipts=(receipt("1", "a"),)))
+    record = did("heat the egg").with_facts(receipts=(receipt("1", "a"),)).record()
     broken = json.loads(json.dumps(record))
     broken["receipts"][0]["entries"][0] |= wrong
     with pytest.raises(RecordError, match="receipts"):

@@ -36,7 +36,7 @@ from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.memory.writers.model import Judgement
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
-from deltamem_tui.trajectory.readers.native import from_record, to_record
+from deltamem_tui.trajectory.readers.native import from_record
 
 EPISODE = Trajectory("heat the egg", "a kitchen", (Step("look", "A stove."),))
 RANK: tuple[OutcomeSource, ...] = ("user", "stated", "judge")
@@ -53,7 +53,7 @@ def test_the_last_word_of_each_source_is_kept_and_the_weightiest_counts(
     last = {word.source: word for word in words}
     assert verdicts_on(found) == tuple(last[source] for source in RANK if source in last)
     assert found.id == EPISODE.id
-    assert from_record(to_record(found)) == found
+    assert from_record(found.record()) == found
     assert with_facts_of(EPISODE.with_outcome(found.outcome), found) == found
 
 

@@ -23,7 +23,7 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import detect, from_record, read_logs, readers, to_record
+from deltamem_tui.trajectory.readers import detect, from_record, read_logs, readers
 from deltamem_tui.trajectory.validation import redact
 from tests.places import SHARED
 from tests.trajectory.readers.samples import content
@@ -62,7 +62,7 @@ def read(folder: Path, case: Case, data: bytes | None = None) -> list[Any]:
 
 def _told(reading: object) -> Any:
     if isinstance(reading, Trajectory):
-        record = to_record(reading)
+        record = reading.record()
         return {key: record[key] for key in record if key != "id"}
     kind = "notice" if isinstance(reading, Notice) else "refused"
     assert isinstance(reading, Notice | RecordError)
@@ -122,7 +122,7 @@ def test_an_episode_is_kept_as_it_is_and_has_no_secret(case: Case) -> None:
     for record in case["expected"]:
         if isinstance(record, dict):
             episode = from_record(record)
-            assert {"id": episode.id, **record} == msgspec.to_builtins(to_record(episode))
+            assert {"id": episode.id, **record} == msgspec.to_builtins(episode.record())
             assert redact(episode)[0] is episode
 
 

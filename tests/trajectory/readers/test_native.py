@@ -14,7 +14,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import from_record, read_logs, to_line, to_record
+from deltamem_tui.trajectory.readers import from_record, read_logs, to_line
 from tests.effort import examples
 from tests.trajectory.readers.samples import only, readings
 
@@ -215,5 +215,5 @@ def test_whatever_is_read_is_stored_and_read_again_as_it_is(
     for each in found:
         if isinstance(each, Trajectory):
             line = to_line(each)
-            assert orjson.loads(line) == to_record(each)
+            assert orjson.loads(line) == each.record()
             assert from_record(orjson.loads(line)) == each

@@ -8,7 +8,7 @@ import orjson
 
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers import Notice, from_record, read_logs, to_line, to_record
+from deltamem_tui.trajectory.readers import Notice, from_record, read_logs, to_line
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reading import read_log
@@ -42,7 +42,7 @@ def test_text_in_which_nothing_is_stated_has_no_structure(tmp_path: Path) -> Non
 
 def test_a_line_keeps_the_structure_and_without_it_its_old_bytes() -> None:
     episode = of(PYTEST, Step("ls"))
-    assert from_record(to_record(episode)).steps == episode.steps
+    assert from_record(episode.record()).steps == episode.steps
     assert from_record(orjson.loads(to_line(episode))).steps == episode.steps
     bare = of(Step("pytest -q", "1 failed"))
     assert bare.id == of(PYTEST).id
