@@ -17,6 +17,7 @@ from deltamem_tui.bank.verify import Flaw, is_proved, repair, verify
 from deltamem_tui.errors import BankCorruptError, BankError, BankFrozenError
 from tests.bank.support import contents, learn_one, manifest, mark_first
 from tests.effort import examples
+from tests.places import BANKS
 
 Values = np.ndarray[Any, np.dtype[Any]]
 
@@ -50,6 +51,11 @@ def path(base: Path, tmp_path: Path) -> Path:
 def sealed(frozen: Path, tmp_path: Path) -> Path:
     """A copy of the frozen bank, to be spoilt."""
     return shutil.copytree(frozen, tmp_path / "bank")
+
+
+@pytest.mark.parametrize("name", ["alfworld", "scienceworld"])
+def test_the_banks_that_ship_are_sound(name: str) -> None:
+    assert verify(Bank.open(BANKS / name)) == []
 
 
 def flaws_of(path: Path) -> list[Flaw]:
