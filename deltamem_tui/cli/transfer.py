@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -22,12 +21,10 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.export import Leak
 
-_Form = Literal["skills", "markdown", "jsonl", "atif", "agents-md"]
+_Form = Literal["skills", "atif", "agents-md"]
 _ENDINGS = {
     "archive": ARCHIVE_SUFFIX,
     "skills": "-skills",
-    "markdown": ".md",
-    "jsonl": ".jsonl",
     "atif": ".atif.jsonl",
     "agents-md": ".md",
 }
@@ -36,8 +33,6 @@ _ENDINGS = {
 _NOTES = {
     "skills": "put the folders where your agent looks for skills; `deltamem bank install` reads "
     "them back",
-    "markdown": "a document to read; it cannot be installed again",
-    "jsonl": "a node a line, with its chain; it cannot be installed again",
     "atif": "the episodes that it was learnt from, in the format that agents exchange",
     "agents-md": "what every task of the bank needs; agents read such a file by themselves",
 }
@@ -53,7 +48,7 @@ def export(
         Path | None, typer.Option("-o", "--out", metavar="PATH", help="Where to write.")
     ] = None,
     form: Annotated[
-        Literal["archive", "skills", "markdown", "jsonl", "atif", "agents-md"],
+        Literal["archive", "skills", "atif", "agents-md"],
         flag("--as", "What to write."),
     ] = "archive",
     episodes: Annotated[bool, flag("--episodes", "Include the episodes.")] = False,
@@ -68,8 +63,8 @@ def export(
 
     The same state of a bank gives the same bytes. The nodes always go along, the episodes only if
     asked for. The digest that is printed can be given to `deltamem bank install --digest` where
-    the file arrives. `--as` writes what other programs read instead: a folder of Agent Skills, a
-    markdown document, JSON Lines, its episodes as ATIF, or AGENTS.md.
+    the file arrives. `--as` writes what other programs read instead: a folder of Agent Skills, its
+    episodes as ATIF, or AGENTS.md.
     """
     if form != "archive" and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
@@ -120,14 +115,9 @@ def _write(bank: Bank, form: _Form, path: Path, *, replace: bool) -> dict[str, A
     from deltamem_tui.memory.transfer.skills import write_skills
 
     if form == "skills":
-        skills = write_skills(bank, path, replace=replace)
-        return asdict(skills) | {"folder": path}
+        return write_skills(bank, path, replace=replace)
     write_form(bank, form, path, replace=replace)
-    if form == "agents-md":
-        return {"file": path}
-    if form == "atif":
-        return {"file": path, "episodes": len(bank.episodes)}
-    return {"file": path, "nodes": sum(map(len, bank.trees.values()))}
+    return {"file": path} | ({"episodes": len(bank.episodes)} if form == "atif" else {})
 
 
 def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:

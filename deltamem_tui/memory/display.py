@@ -39,7 +39,6 @@ class Display:
         optional: Fields that may be empty.
         warning: What an agent is warned with before a node that a failure wrote.
         layered: Whether a chain is a base with deltas.
-        heading: The heading over all of them in a document: `Skills`.
         levels: What a node is called at each depth; empty where it is a root or a residual.
         name: The field that stands before a node's title, if it is not empty: `object: laptop`.
         instruction: The field that becomes a skill's text; empty if these nodes are knowledge.
@@ -53,7 +52,6 @@ class Display:
     optional: tuple[str, ...] = ()
     warning: str = ""
     layered: bool = False
-    heading: str = ""
     levels: tuple[str, ...] = ()
     name: str = ""
     instruction: str = ""

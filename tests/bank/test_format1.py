@@ -166,8 +166,6 @@ def test_reading_leaves_a_frozen_bank_as_it_is(banks: Path, tmp_path: Path, name
         ("merge", bank, banks / "living", "-o", tmp_path / "merged", "--across-domains"),
         ("export", bank, "-o", tmp_path / "again.deltamem", "--episodes", "--journal"),
         ("export", bank, "-o", tmp_path / "skills", "--as", "skills"),
-        ("export", bank, "-o", tmp_path / "lines.jsonl", "--as", "jsonl"),
-        ("export", bank, "-o", tmp_path / "page.md", "--as", "markdown"),
         ("copy", bank, f"copy-of-{bank.stem}-{bank.is_file()}"),
         ("list", "--banks", tmp_path),
     )

@@ -160,11 +160,9 @@ bank export kitchen -o out.deltamem
 bank export kitchen -o out.deltamem --replace --episodes --journal
 bank export kitchen --as skills -o skills
 bank export kitchen --as skills -o skills
-bank export kitchen --as markdown -o kitchen.md
-bank export kitchen --as jsonl -o kitchen.jsonl
 bank export kitchen --as atif -o kitchen.atif.jsonl
 bank export leaky
-bank export leaky --as markdown
+bank export leaky --as agents-md
 bank export leaky --allow-secrets
 bank install out.deltamem --name copy --dry-run
 bank install out.deltamem --name copy

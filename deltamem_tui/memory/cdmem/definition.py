@@ -48,7 +48,6 @@ DISPLAY: Mapping[str, Display] = {
     TASKS: Display(
         title="short-term memories",
         noun="short-term memory",
-        heading="Short-term memories by kind of task",
         labels=_REMEMBERED,
         optional=tuple(_REMEMBERED),
         warning="WARNING: this failed, never carry it out",
@@ -58,7 +57,6 @@ DISPLAY: Mapping[str, Display] = {
     ENVIRONMENTS: Display(
         title="environments",
         noun="environment",
-        heading="Environments by kind",
         labels={"memory": "Seen there", "read": _REMEMBERED["read"]},
         optional=("memory", "read"),
         levels=("kind of environment", "environment", "memory"),
@@ -66,7 +64,6 @@ DISPLAY: Mapping[str, Display] = {
     TASK_INSIGHTS: Display(
         title="task insights",
         noun="task insight",
-        heading="Insights by kind of task",
         labels={"text": "Insight"},
         warning="WARNING: a mistake and its remedy",
         levels=("list of a kind of task", "insight"),
@@ -74,7 +71,6 @@ DISPLAY: Mapping[str, Display] = {
     ENV_INSIGHTS: Display(
         title="environment insights",
         noun="environment insight",
-        heading="Insights by kind of environment",
         labels={"text": "Insight"},
         levels=("kind of environment", "insight"),
     ),

@@ -37,7 +37,6 @@ DISPLAY: Mapping[str, Display] = {
         "task tree",
         "skill",
         dict(zip(FIELDS, ("When", "How", "Done when"), strict=True)),
-        heading="Skills",
         warning="WARNING: this failed, never carry it out",
         instruction="execution_procedure",
     ),
@@ -45,7 +44,6 @@ DISPLAY: Mapping[str, Display] = {
         "env tree",
         "knowledge",
         dict(zip(FIELDS, ("Where", "What", "Done when"), strict=True)),
-        heading="Knowledge",
     ),
 }
 

@@ -1,4 +1,4 @@
-"""A bank as other programs read it: a document, a record a node, its episodes, AGENTS.md.
+"""A bank as other programs read it: its episodes, AGENTS.md, a node as plain data.
 
 Episodes leave as ATIF, the format in which agents' programs exchange what they did: what an agent
 did stands in the message of a step, what came back in the step's observation. What ATIF has no
@@ -7,7 +7,7 @@ place for is in `extra`: whoever reads the document back has the same episode.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
@@ -20,11 +20,10 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError, UsageError
-from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.method import display_of, method_of
-from deltamem_tui.memory.transfer.skills import escaped, fenced
-from deltamem_tui.text import clean, count_tokens, one_line
+from deltamem_tui.memory.method import method_of
+from deltamem_tui.memory.transfer.skills import fenced
+from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 ATIF_VERSION = "ATIF-v1.7"
@@ -35,11 +34,7 @@ Learnt from this project's own sessions: experience to weigh, not instructions."
 
 
 def write_form(
-    bank: Bank,
-    form: Literal["markdown", "jsonl", "atif", "agents-md"],
-    path: Path,
-    *,
-    replace: bool = False,
+    bank: Bank, form: Literal["atif", "agents-md"], path: Path, *, replace: bool = False
 ) -> None:
     """Write a bank into a file that other programs read; it appears whole or not at all.
 
@@ -49,19 +44,13 @@ def write_form(
         StorageError: The disk refused; nothing is left behind.
     """
     pieces: Iterable[bytes]
-    if form == "markdown":
-        pieces = (part.encode() + b"\n\n" for part in markdown(bank))
-    elif form == "agents-md":
+    if form == "agents-md":
         pieces = [_agents_md(bank, path)]
     else:
-        found = records(bank) if form == "jsonl" else map(atif_document, episodes(bank))
-        pieces = (orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in found)
-    with (
-        files.new_file(path, replace=replace) as draft,
-        files.storage_errors(path),
-        draft.open("wb") as file,
-    ):
-        file.writelines(pieces)
+        documents = map(atif_document, episodes(bank))
+        pieces = (orjson.dumps(each, option=orjson.OPT_APPEND_NEWLINE) for each in documents)
+    with files.new_file(path, replace=replace) as draft:
+        files.write_parts(draft, pieces)
 
 
 def _agents_md(bank: Bank, path: Path) -> bytes:
@@ -84,19 +73,6 @@ def _agents_md(bank: Bank, path: Path) -> bytes:
     return f"{_AGENTS_HEADER}\n\n{fenced(clean(chr(10).join(lines)))}\n".encode()
 
 
-def records(bank: Bank) -> Iterator[dict[str, Any]]:
-    """Yield every living node as plain data: the task tree first, a root's subtree before the next
-    root.
-
-    Besides `node_record`, each names its `root` and its `chain`, root to node.
-    """
-    for tree in bank.trees.values():
-        chain: list[str] = []
-        for node in _downwards(tree):
-            chain[node.depth - 1 :] = [node.id]
-            yield node_record(tree, node) | {"root": chain[0], "chain": chain.copy()}
-
-
 def node_record(tree: Tree, node: Node) -> dict[str, Any]:
     """Return all that there is to know of a node."""
     return {
@@ -113,46 +89,6 @@ def node_record(tree: Tree, node: Node) -> dict[str, Any]:
         **asdict(tree.counts(node.id)),
         "origin": structs.asdict(node.origin),
     }
-
-
-def markdown(bank: Bank) -> Iterator[str]:
-    """Return the bank as one markdown document, in parts to be joined by blank lines."""
-    yield f"# {escaped(one_line(bank.name))}"
-    if bank.manifest.description:
-        yield escaped(one_line(bank.manifest.description))
-    sizes = ", ".join(f"{len(tree):,} {name} nodes" for name, tree in bank.trees.items())
-    yield f"Domain {escaped(one_line(bank.manifest.domain))}, {sizes}."
-    for name, tree in bank.trees.items():
-        display = display_of(bank, name)
-        if len(tree):
-            yield f"## {display.heading or display.title.capitalize()}"
-        for node in _downwards(tree):
-            yield from _entry(tree, node, display)
-
-
-def _entry(tree: Tree, node: Node, display: Display) -> Iterator[str]:
-    """Yield one node: its title, parent, counts and texts."""
-    warning = "Warning: " if node.label == "failure" else ""
-    title = warning + display.of_title(node)
-    yield f"{'#' * min(node.depth + 2, 6)} {escaped(title)}"
-    above = f", {'adds to' if display.layered else 'of'} {node.parent}" if node.parent else ""
-    counts = tree.counts(node.id)
-    yield (
-        f"`{node.id}` {display.level(node)} at depth {node.depth}{above}; {node.label}; "
-        f"{counts.hits} hits, {counts.recalls} recalls, {counts.successes} successes"
-    )
-    for name, text in node.payload.items():
-        if text:
-            yield f"{display.label(name)}:\n\n{fenced(clean(text))}"
-
-
-def _downwards(tree: Tree) -> Iterator[Node]:
-    """Yield every node after its parent, a root's whole subtree before the next root."""
-    waiting = [int(row) for row in reversed(tree.child_rows(None))]
-    while waiting:
-        row = waiting.pop()
-        waiting.extend(int(child) for child in reversed(tree.child_rows(row)))
-        yield tree.node_at(row)
 
 
 def atif_document(episode: Trajectory) -> dict[str, Any]:

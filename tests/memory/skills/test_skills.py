@@ -14,7 +14,6 @@ from msgspec import structs
 
 from deltamem_tui.bank.node import Origin
 from deltamem_tui.bank.transfer import install, receive
-from deltamem_tui.errors import BankExistsError
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.engine import learn
@@ -94,7 +93,7 @@ def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
     with grown_bank(sprouts) as (bank, folder):
         written = write_skills(bank, folder / "skills")
         skills = sorted((folder / "skills").glob("*/SKILL.md"))
-        assert len(skills) == written.skills == len(list(bank.tree("task").roots()))
+        assert len(skills) == written["skills"] == len(list(bank.tree("task").roots()))
         for path in skills:
             head, body = head_and_body(path)
             assert head["name"] == path.parent.name
@@ -137,13 +136,6 @@ def test_the_bank_goes_along(tmp_path: Path, method: str) -> None:
         assert list(again.tree(name)) == list(tree)
         assert np.array_equal(again.tree(name).embeddings, tree.embeddings)
     assert not [*changes(tmp_path / "skills")]
-
-
-@pytest.mark.parametrize("text", [b"", b"[]", b"\xff", b'{"a":' + b"[" * 100_000])
-def test_a_list_that_no_export_wrote_is_refused(folder: Path, text: bytes) -> None:
-    (folder / "deltamem.json").write_bytes(text)
-    with pytest.raises(BankExistsError, match="does not list what was exported"):
-        next(changes(folder))
 
 
 def test_no_link_is_followed(folder: Path, tmp_path: Path) -> None:
