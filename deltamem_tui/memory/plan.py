@@ -61,16 +61,18 @@ class Count:
 Change = Add | Revise | Count
 
 
-def addition(tree: Tree, node: Node, embedder: Embedder) -> Add | Revise:
+def addition(tree: Tree, node: Node, embedder: Embedder) -> Change:
     """Return the change that adds a node to a collection, or brings back a deleted one.
 
     A node's id is a digest of what it says and comes from, so what comes back has its old id,
-    and its counts again.
+    and its counts again. One that lives was edited by hand, and stays as it is.
     """
+    known = tree.snapshot.first_row(node.id)
+    if known is not None and not tree.dead[tree.snapshot.current[known]]:
+        return Count(tree.name, node.id)
     # One by one: a vector's last bits depend on the texts that are embedded beside it.
     key = node.payload[tree.snapshot.table.collection.key]
-    known = tree.snapshot.first_row(node.id) is not None
-    return (Revise if known else Add)(tree.name, node, embedder.embed_passages([key])[0])
+    return (Add if known is None else Revise)(tree.name, node, embedder.embed_passages([key])[0])
 
 
 def deletion(collection: str, node: Node) -> Revise:

@@ -15,7 +15,6 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, OutcomeSource, Trajectory
 
 Forgetting = Literal["none", "periodical", "history", "combined"]
-FORGETTINGS: tuple[Forgetting, ...] = get_args(Forgetting)
 
 Policy = Literal["none", "all", "coarse", "stated", "strict", "coarse-then-strict"]
 POLICIES: tuple[Policy, ...] = get_args(Policy)

@@ -25,7 +25,7 @@ from deltamem_tui.memory.forgetting import (
     forgotten,
 )
 from deltamem_tui.memory.method import change_settings, names
-from deltamem_tui.memory.policies import FORGETTINGS
+from deltamem_tui.memory.policies import Forgetting
 from deltamem_tui.memory.settings import Settings, assigned
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made
@@ -73,7 +73,7 @@ def forests(draw: st.DrawFn) -> list[One]:
 
 RULES = st.builds(
     Settings,
-    forgetting=st.sampled_from(FORGETTINGS),
+    forgetting=st.sampled_from(get_args(Forgetting)),
     forget_period=st.integers(1, 5),
     forget_recalls=st.integers(0, 2),
     forget_judged=st.integers(1, 4),

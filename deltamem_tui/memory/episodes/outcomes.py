@@ -6,7 +6,8 @@ A person's verdict counts before the log's, and that before a judge's. The other
 A verdict that contradicts what an episode was learnt as lets it wait again. Its nodes stay, under
 the label of the verdict, and its record says what they were learnt as. When the episode is learnt
 again, they are deleted first, but for those that nodes of others build on: a delta means nothing
-without its base. What the episode counted, and what it revised of others, stays.
+without its base. What the episode counted, what it revised of others, and what a person changed of
+it by hand, stays.
 """
 
 from __future__ import annotations
@@ -192,17 +193,21 @@ class Overturned:
         episodes: The ids of the learnt episodes that wait again.
         nodes: Collections and nodes that get the other label.
         label: That label.
+        kept: How many nodes keep theirs, since a person changed them.
     """
 
     episodes: tuple[str, ...]
     nodes: tuple[tuple[str, Node], ...]
     label: Label
+    kept: int
 
     @property
     def text(self) -> str:
         """The effect as one sentence for a person."""
         wait = counted(len(self.episodes), "learnt episode waits", "learnt episodes wait")
-        return f"{wait} again; until then {counted(len(self.nodes), 'node')} marked as {self.label}"
+        text = f"{wait} again; until then {counted(len(self.nodes), 'node')} marked as {self.label}"
+        stay = counted(self.kept, "node that you edited stays", "nodes that you edited stay")
+        return f"{text}; {stay} as written" if self.kept else text
 
 
 def overturned(
@@ -222,17 +227,19 @@ def overturned(
         )
     }
     label: Label = "success" if True in changed.values() else "failure"
-    nodes = [
+    yours = _changed_by_hand(bank) if changed else frozenset()
+    found = [
         (tree.name, tree.node_at(row))
         for tree in bank.trees.values()
         for row in _living(tree, changed)
     ]
+    nodes = [each for each in found if each[1].id not in yours]
     # What was learnt by another's verdict, as the admission `coarse` does, may be right already.
     wrong = {node.origin.trajectory for _, node in nodes if node.label != label}
     right = {node.origin.trajectory for _, node in nodes} - wrong
     marked = tuple((name, node) for name, node in nodes if node.label != label)
     again = tuple(each for each in changed if each not in right)
-    return Overturned(again, marked, label) if again else None
+    return Overturned(again, marked, label, len(found) - len(nodes)) if again else None
 
 
 def mark(
@@ -267,20 +274,29 @@ def withdraw(bank: Bank, batch: Batch, episode_ids: Sequence[str], *, edited: bo
     """Delete what episodes taught: those learnt again, or earlier records of a session.
 
     Returns:
-        How many nodes stay: others hang below, or they were changed since and are not `edited`.
+        How many nodes stay: others hang below, a person changed them, or they were changed since
+        and are not `edited`.
     """
-    stay = 0
+    stay, yours = 0, _changed_by_hand(bank) if edited else frozenset()
     for tree in bank.trees.values() if episode_ids else ():
         rows = _living(tree, episode_ids)
         gone: set[int] = set()
         for row in sorted(rows, key=lambda each: -int(tree.depth[each])):
             is_free = gone.issuperset(tree.child_rows(row).tolist())
-            if is_free and (edited or row == tree.birth[row]):
+            node = tree.node_at(row)
+            if is_free and (row == tree.birth[row] or (edited and node.id not in yours)):
                 gone.add(row)
-                batch.revise_node(tree.name, structs.replace(tree.node_at(row), deleted=True))
+                batch.revise_node(tree.name, structs.replace(node, deleted=True))
             else:
                 stay += 1
     return stay
+
+
+def _changed_by_hand(bank: Bank) -> frozenset[str]:
+    """Return the ids of the nodes whose words or label a person changed, undone or not."""
+    commits = bank.journal.commits() if bank.journal.exists else ()
+    changes = (each.detail for each in commits if each.event in ("edit", "relabel"))
+    return frozenset(node for detail in changes for node in detail.get("nodes", ()))
 
 
 _WRITTEN_BY = re.compile(rb'"trajectory":"([^"]+)"')

@@ -16,6 +16,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
+from deltamem_tui.memory.editing import edit
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import (
@@ -180,3 +181,32 @@ def test_many_are_judged_in_one_commit_or_not_at_all(tmp_path: Path) -> None:
     assert {known_episode(bank, each).outcome.success for each in ids} == {False}
     give_outcomes(bank, ids, success=False)
     assert bank.commit.sequence == sequence + 2
+
+
+@pytest.mark.parametrize(
+    "method", [each for each in names() if each != "awm"]  # workflows are made anew whole
+)
+def test_what_a_person_edited_is_kept_when_a_verdict_is_overturned(
+    tmp_path: Path, method: str
+) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing", method=method)
+    steps = Step("take egg", "You hold it."), Step("heat egg", "Done.")
+    for thing in ("egg", "cup", "pan"):
+        learn(bank, Trajectory(f"heat the {thing}", "a kitchen", steps, Outcome(True, None, "user")))
+    taught = ((name, node) for name, tree in bank.trees.items() for node in tree)
+    name, node = next(each for each in taught if each[1].origin.trajectory)
+    field = [*node.payload][-1]
+    edit(bank, name, node, {**node.payload, field: "take the egg in my own words"})
+    mine, victim = bank.tree(name).node(node.id), node.origin.trajectory
+    for success in (False, True, False):
+        found = overturned_by(bank, [victim], success=success)
+        assert found is not None
+        assert "1 node that you edited stays" in found.text
+        give_outcome(bank, victim, success=success)
+        assert bank.tree(name).node(node.id) == mine
+    learn(bank, known_episode(bank, victim))
+    give_outcome(bank, victim, success=True)
+    learn(bank, known_episode(bank, victim))  # what it teaches had this id
+    assert bank.tree(name).node(node.id) == mine
+    assert bank.episodes.waiting() == []
+    assert verify(Bank.open(bank.path)) == []
