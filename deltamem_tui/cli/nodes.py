@@ -8,6 +8,7 @@ import shlex
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -107,7 +108,7 @@ def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Re
                 page.text(f"\n{display.label(key)}", style="bold")
                 page.text(text)
 
-    return Result("show", {"nodes": [record | {"credit": credit.record()}]}, view=view)
+    return Result("show", {"nodes": [record | {"credit": asdict(credit)}]}, view=view)
 
 
 def chain(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Result:

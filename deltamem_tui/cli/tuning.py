@@ -106,7 +106,7 @@ def reembed(
                 raise InterruptionError("interrupted", source=bank, hint=hint) from error
     data = {
         "bank": opened.name,
-        "reembedded": found.done,
+        "reembedded": plan.needed and not dry_run,
         "before": asdict(found.before),
         "after": asdict(found.after),
         "rows": dict(found.rows),
@@ -118,7 +118,7 @@ def reembed(
     if not found.needed:
         notes = [f"{bank} has the vectors of {found.after.model} already"]
         return Result("reembed", data, notes=notes)
-    if not found.done:
+    if dry_run:
         notes = [f"would embed {counted(found.texts, 'text')} with {found.after.model}"]
         return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
     notes = [f"{bank} has the vectors of {found.after.model}"]

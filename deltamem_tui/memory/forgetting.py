@@ -17,8 +17,7 @@ from contextlib import suppress
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-import msgspec
-from msgspec import Struct, field
+import orjson
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import NAME as EPISODES
@@ -204,21 +203,6 @@ def _columns(bank: Bank, tree: Tree, rows: Rows, rules: Settings) -> Columns:
     )
 
 
-class _Sources(Struct, gc=False):
-    trajectory: str = ""
-    sources: tuple[str, ...] = ()
-
-
-class _Birth(Struct, gc=False):
-    """The one part of a node's line that says when it was learnt."""
-
-    revision: int
-    origin: _Sources = field(default_factory=_Sources)
-
-
-_decode = msgspec.json.Decoder(_Birth).decode
-
-
 def _revised(tree: Tree, shown: ShownTo) -> Rows:
     """Per use, the present revision of its node: what it was shown for may say otherwise now."""
     import numpy as np
@@ -227,7 +211,7 @@ def _revised(tree: Tree, shown: ShownTo) -> Rows:
     current = tree.snapshot.current
     edited = current != np.arange(len(current))
     for birth in np.unique(shown.birth[edited[shown.birth]]).tolist():
-        revisions[birth] = _decode(tree.snapshot.line(int(current[birth]))).revision
+        revisions[birth] = orjson.loads(tree.snapshot.line(int(current[birth])))["revision"]
     present: Rows = revisions[shown.birth]
     return present
 
@@ -244,20 +228,17 @@ def _learnt_at(bank: Bank, tree: Tree, rows: Rows, now: int) -> Rows:
     place = {each.decode(): at for at, each in enumerate(ids, 1)}
     found = np.full(len(rows), now, dtype=np.int64)
     for at, row in enumerate(rows.tolist()):
-        origin = _decode(tree.snapshot.line(row)).origin
-        if origin.trajectory:
-            found[at] = max(place.get(each, 0) for each in (origin.trajectory, *origin.sources))
+        origin = orjson.loads(tree.snapshot.line(row)).get("origin", {})  # a node takes far longer
+        if learnt_from := origin.get("trajectory"):
+            found[at] = max(place.get(e, 0) for e in (learnt_from, *origin.get("sources", ())))
     return found
 
 
 # The rules
 
 
-def forgotten(nodes: Columns, rules: Settings, unit: int = UNIT) -> dict[int, Reason]:
-    """Return the topmost nodes that go with all below them, and why, in the order in which they go.
-
-    `unit` is how much utility a success is.
-    """
+def forgotten(nodes: Columns, rules: Settings) -> dict[int, Reason]:
+    """Return the topmost nodes that go with all below them, in that order, and why."""
     found: dict[int, Reason] = {}
     if rules.forgetting in _BY_AGE:
         seldom = nodes.recent <= rules.forget_recalls
@@ -265,7 +246,7 @@ def forgotten(nodes: Columns, rules: Settings, unit: int = UNIT) -> dict[int, Re
         found |= dict.fromkeys(_tops(nodes, idle & ~nodes.below(~idle)), "periodical")
     if rules.forgetting in _BY_USE:
         enough = (nodes.judged >= rules.forget_judged) & ~nodes.key
-        little = nodes.utility <= rules.forget_utility * unit * nodes.judged
+        little = nodes.utility <= rules.forget_utility * UNIT * nodes.judged
         good = enough & ~little & ~nodes.consolidated
         poor = enough & little & ~nodes.failure & ~nodes.below(good)
         found |= {at: "history" for at in _tops(nodes, poor) if at not in found}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import get_args
 
 import numpy as np
 import pytest
@@ -14,6 +15,7 @@ from msgspec.structs import replace
 
 from deltamem_tui import create_bank
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.ledger import UNIT
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.memory import forgetting
 from deltamem_tui.memory.editing import undo, undoable
@@ -31,8 +33,6 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made
 from tests.effort import examples
 from tests.memory.method_trials import real_episodes
-
-UNIT = 10
 
 
 @dataclass
@@ -122,7 +122,7 @@ def left(nodes: list[One], rules: Settings) -> set[int]:
 @given(forests(), RULES)
 @examples(300)
 def test_the_rules_agree_with_slow_ones(nodes: list[One], rules: Settings) -> None:
-    found = forgotten(as_columns(nodes), rules, UNIT)
+    found = forgotten(as_columns(nodes), rules)
     gone = [below(nodes, place) for place in found]
     assert set(range(len(nodes))) - set().union(*gone) == left(nodes, rules)
     assert sum(map(len, gone)) == len(set().union(*gone))  # no deletion within another

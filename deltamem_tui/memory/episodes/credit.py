@@ -9,9 +9,9 @@ out, since an id is a digest of what its node was born as; other nodes stay in i
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import orjson
 from msgspec import to_builtins
@@ -64,30 +64,23 @@ def append_receipt(path: Path, receipt: Receipt, episode: str = "") -> None:
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """How many episodes one class of evaluators judged, and their worth in ten-thousandths."""
+    """How many episodes one class of evaluators judged, and their worth in ten-thousandths.
 
-    judged: int = 0
-    utility: int = 0
+    `mean` is what one was worth; None if there is none.
+    """
 
-    @property
-    def mean(self) -> float | None:
-        """The value of one; None if there is none."""
-        return self.utility / self.judged / UNIT if self.judged else None
+    judged: int
+    utility: int
+    mean: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCredit:
     """The episodes that were shown a node; those that log or person, and that a judge judged."""
 
-    shown: int = 0
-    strict: Judged = Judged()
-    coarse: Judged = Judged()
-
-    def record(self) -> dict[str, Any]:
-        """As commands print it."""
-        means = {"strict": self.strict.mean, "coarse": self.coarse.mean}
-        found = asdict(self)
-        return found | {name: found[name] | {"mean": mean} for name, mean in means.items()}
+    shown: int
+    strict: Judged
+    coarse: Judged
 
     @property
     def facts(self) -> Mapping[str, str]:
@@ -108,11 +101,11 @@ def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = N
     nodes = bank.tree(tree)
     found = shown_to(bank.snapshots, tree).credit(utility or utility_of(bank))
     birth = int(nodes.birth[nodes.row(node_id)])
-    strict, coarse = (
-        Judged(int(each.judged[birth]), int(each.utility[birth]))
-        for each in (found.strict, found.coarse)
-    )
-    return NodeCredit(int(found.shown[birth]), strict, coarse)
+    sums = [
+        (int(each.judged[birth]), int(each.utility[birth])) for each in (found.strict, found.coarse)
+    ]
+    means = (Judged(n, worth, worth / n / UNIT if n else None) for n, worth in sums)
+    return NodeCredit(int(found.shown[birth]), *means)
 
 
 def utilities(bank: Bank, tree: str) -> NDArray[np.float64] | None:

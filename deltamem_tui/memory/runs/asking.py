@@ -149,7 +149,7 @@ class Asking:
             with self._lock:
                 self._unwritten.append(payment)
 
-    def close(self, cancel: Callable[[], object], *, waiting: bool = True) -> None:
+    def close(self, cancel: Callable[[], object]) -> None:
         """Ask nothing more, and wait up to `GRACE` seconds for calls that are under way.
 
         `cancel` has them end without another try. A `KeyboardInterrupt` ends the wait and goes on;
@@ -160,7 +160,7 @@ class Asking:
             left = [*self._calls]
         cancel()
         try:
-            wait(left, timeout=GRACE if waiting else 0.0)
+            wait(left, timeout=GRACE)
         finally:
             with self._lock:
                 while self._unwritten:

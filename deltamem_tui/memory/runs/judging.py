@@ -8,6 +8,7 @@ first episodes, and the next one goes on behind them.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from itertools import islice
@@ -131,33 +132,34 @@ def judge_episodes(
         )
 
     try:
-        for each in asking.turns(ids, lambda episode_id: [question(episode_id)]):
-            try:
-                judgement = asking.answer(*question(each))
-                judged = take_judgement(bank, each, judgement)
-                report.judged.append(JudgedEpisode(judged, judgement.call))
-            except (ExtractionError, TrajectoryError) as error:
-                if isinstance(error, FailedCallError):
-                    reason = one_line(error.message, REASON_WIDTH)
-                    with bank.writing() as batch:
-                        batch.log("judge", _detail(each, None, error.call) | {"reason": reason})
-                report.errors.append(TrajectoryError(error.message, source=each, hint=error.hint))
-            advance()
+        with ExitStack() as stack:
+            stack.callback(asking.close, judge.cancel)
+            for each in asking.turns(ids, lambda episode_id: [question(episode_id)]):
+                try:
+                    judgement = asking.answer(*question(each))
+                    judged = take_judgement(bank, each, judgement)
+                    report.judged.append(JudgedEpisode(judged, judgement.call))
+                except (ExtractionError, TrajectoryError) as error:
+                    report.errors.append(_refused(bank, each, error))
+                advance()
     except StoppedError:
         pass
     except KeyboardInterrupt:
         report.interrupted = True
     except DeltaMemError as error:
         report.errors.append(error)
-    try:
-        asking.close(judge.cancel, waiting=not report.interrupted)
-    except DeltaMemError as error:  # of what was paid, `usage.jsonl` lacks the last
-        report.errors.append(error)
-    except KeyboardInterrupt:
-        report.interrupted = True
     report.usage, report.in_flight = judge.usage, asking.in_flight
     report.without_outcome = len(without_outcome(bank))
     return report
+
+
+def _refused(bank: Bank, episode_id: str, error: DeltaMemError) -> TrajectoryError:
+    """Return why an episode was not judged; the journal notes what that took."""
+    if isinstance(error, FailedCallError):
+        reason = one_line(error.message, REASON_WIDTH)
+        with bank.writing() as batch:
+            batch.log("judge", _detail(episode_id, None, error.call) | {"reason": reason})
+    return TrajectoryError(error.message, source=episode_id, hint=error.hint)
 
 
 def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:

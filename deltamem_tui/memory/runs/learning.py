@@ -63,7 +63,6 @@ class LearningRun:
         if self._model:
             self._model = self._model.paying(self.asking.pay)
             self._writer = self.asking.writer(self._model)
-        self._stopped = stopped
 
     def __enter__(self) -> LearningRun:
         return self
@@ -95,7 +94,7 @@ class LearningRun:
 
     def consolidate(self) -> Iterator[MaintenanceResult]:
         """Do all maintenance that is due, as to fuse chains, one commit each; raises as `learn`."""
-        for task in self.asking.turns(engine.due(self._bank), self._questions_of_due):
+        for task in self.asking.turns(engine.due(self._bank), self._questions):
             try:
                 result = engine.maintain(self._bank, task, self._writer, self._embedder)
             except StoppedError:
@@ -103,19 +102,15 @@ class LearningRun:
             if result is not None:
                 yield result
 
-    def _questions(self, turn: tuple[Trajectory, Embedder]) -> list[Question]:
-        """Return what the bank as it is makes an episode ask."""
-        noted: list[Question] = []
-        if self._model:
-            stored, writer = as_stored(self._bank, turn[0]), noting_writer(self._model, noted)
-            method_of(self._bank).plan(self._bank, stored, writer, turn[1])
-        return noted
-
-    def _questions_of_due(self, task: Due) -> list[Question]:
-        noted: list[Question] = []
+    def _questions(self, turn: tuple[Trajectory, Embedder] | Due) -> list[Question]:
+        """Return what the bank as it is makes an episode, or maintenance, ask."""
+        bank, method, noted = self._bank, method_of(self._bank), list[Question]()
         if self._model:
             writer = noting_writer(self._model, noted)
-            method_of(self._bank).maintain(self._bank, task, writer, self._embedder)
+            if isinstance(turn, Due):
+                method.maintain(bank, turn, writer, self._embedder)
+            else:
+                method.plan(bank, as_stored(bank, turn[0]), writer, turn[1])
         return noted
 
     def _refused(self, trajectory: str, error: DeltaMemError) -> DeltaMemError:

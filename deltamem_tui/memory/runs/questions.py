@@ -40,7 +40,7 @@ from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.plan import Due
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
-from deltamem_tui.memory.vectors.search import LateEmbedder, embedder_of
+from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter, Payment
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
 from deltamem_tui.text import counted, one_line
@@ -108,10 +108,10 @@ def estimate_learning(
 
 def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
     """Estimate what fusing chains that are due will take. Nothing is sent."""
-    counter = _Counter(bank, extractor, writes=False)
+    counter, embedder = _Counter(bank, extractor, writes=False), embedder_of(bank)
     for each in chains:
         with suppress(DeltaMemError):  # the run will report it
-            method_of(bank).maintain(bank, each, counter.writer, LateEmbedder(bank))
+            method_of(bank).maintain(bank, each, counter.writer, embedder)
     return counter.usage
 
 

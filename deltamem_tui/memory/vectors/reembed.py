@@ -37,14 +37,12 @@ class Reembedding:
     """The cost of giving a bank new vectors, spent or planned.
 
     Attributes:
-        done: Whether it was done; not if it was only planned, or nothing had to be done.
         rows: Lines with vectors, per tree.
         texts: Different texts among them, each embedded once.
     """
 
     before: EmbedderCard
     after: EmbedderCard
-    done: bool
     rows: Mapping[str, int]
     texts: int
 
@@ -71,7 +69,7 @@ def planned(bank: Bank, embedder: Embedder) -> Reembedding:
 def _found(bank: Bank, embedder: Embedder, lines: Mapping[str, Sequence[str]]) -> Reembedding:
     texts = {text for each in lines.values() for text in each} - {""}
     rows = {name: len(each) for name, each in lines.items()}
-    return Reembedding(card_of(bank), embedder.card, False, rows, len(texts))
+    return Reembedding(card_of(bank), embedder.card, rows, len(texts))
 
 
 def reembed(
@@ -116,7 +114,7 @@ def reembed(
             if bank.commit.sequence == decided_on:
                 plan = _found(bank, embedder, lines)
                 _write(changes, bank, lines, vectors, plan, settings(bank))
-                return replace(plan, done=True)
+                return plan
     return plan
 
 

@@ -249,22 +249,6 @@ def card_of(bank: Bank) -> EmbedderCard:
     return EmbedderCard(**record)
 
 
-class LateEmbedder:
-    """A bank's embedder that is loaded when it is first asked, if it ever is."""
-
-    def __init__(self, bank: Bank) -> None:
-        self.card = card_of(bank)
-        self._loaded = cache(lambda: embedder_of(bank))
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Load the embedder, and embed what nodes say."""
-        return self._loaded().embed_passages(texts)
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Load the embedder, and embed questions."""
-        return self._loaded().embed_queries(texts)
-
-
 class EmbeddingCache:
     """An embedder that embeds no text twice. For a few texts: it forgets nothing."""
 

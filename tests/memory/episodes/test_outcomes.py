@@ -184,7 +184,8 @@ def test_many_are_judged_in_one_commit_or_not_at_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "method", [each for each in names() if each != "awm"]  # workflows are made anew whole
+    "method",
+    [each for each in names() if each != "awm"],  # workflows are made anew whole
 )
 def test_what_a_person_edited_is_kept_when_a_verdict_is_overturned(
     tmp_path: Path, method: str
@@ -192,7 +193,9 @@ def test_what_a_person_edited_is_kept_when_a_verdict_is_overturned(
     bank = create_bank(tmp_path / "bank", embedder="hashing", method=method)
     steps = Step("take egg", "You hold it."), Step("heat egg", "Done.")
     for thing in ("egg", "cup", "pan"):
-        learn(bank, Trajectory(f"heat the {thing}", "a kitchen", steps, Outcome(True, None, "user")))
+        learn(
+            bank, Trajectory(f"heat the {thing}", "a kitchen", steps, Outcome(True, None, "user"))
+        )
     taught = ((name, node) for name, tree in bank.trees.items() for node in tree)
     name, node = next(each for each in taught if each[1].origin.trajectory)
     field = [*node.payload][-1]
