@@ -44,6 +44,7 @@ INSTANCES = (
     (re.compile(r"\b(?=[0-9a-f-]*\d)(?=[0-9a-f-]*[a-f])[0-9a-f]{7,}(?:-[0-9a-f]{4,})*\b"), "{id}"),
     (re.compile(r"(?<![\w.])-?\d+(?:[.,:/]\d+)*\b"), "N"),
 )
+_THOUGHT = re.compile(r"think(?::|\[| :)", re.IGNORECASE)
 _TOOL = re.compile(r"[\w.-]+")
 _LINE_END = re.compile(r"(?<=[^.,:;])\n")
 _PARTS = re.compile(r"\n|(?<=you see) |(?<=[.,:;]) (?:and )?")
@@ -73,7 +74,7 @@ class Goal:
     made: tuple[str, ...] = ()
 
     def generalise(self, text: str) -> str:
-        """`text` with every instance replaced by what stands for it."""
+        """Return a text with every instance replaced by what stands for it."""
         for name, kind in self.names:
             text = name.sub(kind, text)
         return text
@@ -105,17 +106,9 @@ class Move:
     is_needed: bool = False
 
     @property
-    def pair(self) -> str:
-        """Action and answer, compared without the values of their numbers."""
-        return f"{key(self.action)} → {key(self.answer)}"
-
-    @property
     def failed(self) -> bool:
         """True if it was refused or cost reward."""
         return self.effect == "refused" or self.reward < 0
-
-
-FailureKind = Literal["planning", "search", "operation"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,33 +122,26 @@ class Diagnosis:
             tells of that one alone.
         plan: What to try next time, in one sentence.
         action: The action that was refused or cost the episode; empty if there is none.
-        answer: What came back, shortened.
         missing: The first step of the goal that was never reached; empty if it is not known.
     """
 
-    kind: FailureKind
+    kind: Literal["planning", "search", "operation"]
     reflection: str
     plan: str
     action: str = ""
-    answer: str = ""
     missing: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Shortcut:
-    """The commands of an episode that lead to its goal, and the same with blanks."""
+def with_blanks(text: str) -> str:
+    """Return a text with blanks for addresses, ids and numbers."""
+    for instance, kind in INSTANCES:
+        text = instance.sub(kind, text)
+    return text
 
-    actions: tuple[str, ...]
-    plan: tuple[str, ...]
 
-
-def tallied(moves: Sequence[Move]) -> list[tuple[Move, int]]:
-    """Return moves of one wording and answer as one, with how often it was made."""
-    firsts: dict[tuple[str, str], Move] = {}
-    counts = Counter((move.wording, move.pair) for move in moves)
-    for move in moves:
-        firsts.setdefault((move.wording, move.pair), move)
-    return [(move, counts[same]) for same, move in firsts.items()]
+def is_thought(action: str) -> bool:
+    """Return whether an action only says what the agent thinks (`think: …`, `think[…]`)."""
+    return bool(_THOUGHT.match(action.strip()))
 
 
 class Domain:
@@ -178,11 +164,8 @@ class Domain:
     def goal(self, trajectory: Trajectory) -> Goal:
         """Return the goal of an episode; the trigger is empty if the task is."""
         task = condense(trajectory.task, _GOAL_WORDS)
-        trigger = task
-        for instance, kind in INSTANCES:
-            trigger = instance.sub(kind, trigger)
         replaced = distinct(match for match, _ in INSTANCES for match in match.findall(task))
-        return Goal(trigger, variant=listed(replaced, 4))
+        return Goal(with_blanks(task), variant=listed(replaced, 4))
 
     def moves(self, trajectory: Trajectory, goal: Goal) -> list[Move]:
         """Return the steps, understood, in order."""
@@ -208,19 +191,29 @@ class Domain:
 
     def fruitless(self, moves: Sequence[Move]) -> list[tuple[Move, int]]:
         """Return what did not help, with how often: what failed first, then what led nowhere."""
-        counted = [
-            (move, times)
-            for move, times in tallied(moves)
-            if self.is_lesson(move) and (move.failed or times >= _FRUITLESS)
+        firsts: dict[tuple[str, ...], Move] = {}
+        counts: Counter[tuple[str, ...]] = Counter()
+        for move in moves:
+            alike = move.wording, key(move.action), key(move.answer)
+            firsts.setdefault(alike, move)
+            counts[alike] += 1
+        found = [
+            (move, counts[alike])
+            for alike, move in firsts.items()
+            if self.is_lesson(move) and (move.failed or counts[alike] >= _FRUITLESS)
         ]
-        return sorted(counted, key=lambda pair: (not pair[0].failed, -pair[1]))
+        return sorted(found, key=lambda pair: (not pair[0].failed, -pair[1]))
 
     def procedure(self, moves: Sequence[Move]) -> list[str]:
         """Return the moves that had an effect, as the lines of a procedure: one command a line.
 
         A command is written out as it was, or left out if it is as long as a file.
         """
-        done = [move.action for move in moves if move.effect == "done"]
+        done = [
+            move.action
+            for move in moves
+            if move.effect == "done" and move.wording.strip() and not is_thought(move.wording)
+        ]
         return [action for action in done if len(action.split()) <= _COMMAND_WORDS]
 
     def likely_places(
@@ -265,53 +258,36 @@ class Domain:
         shown = trajectory.environment or next(
             (step.observation for step in trajectory.steps if step.observation.strip()), ""
         )
-        scene = condense(shown, _SCENE_WORDS)
-        for instance, kind in INSTANCES:
-            scene = instance.sub(kind, scene)
+        scene = with_blanks(condense(shown, _SCENE_WORDS))
         return scene or f"{trajectory.domain or 'an'} environment that says nothing"
 
     def facts(self, trajectory: Trajectory) -> list[Fact]:
         """Return what was seen where, and how things answered."""
         goal = Goal("")
-        answers: dict[str, list[str]] = {}
-        refusals: dict[str, list[str]] = {}
+        found: dict[str, list[str]] = {}
         for step in trajectory.steps:
             tool = _TOOL.search(step.action)
             if tool is None or not step.observation.strip():
                 continue
             move = self.move(step, goal)
-            book = refusals if move.effect == "refused" else answers
-            text = f"{move.action} → {move.answer}" if book is refusals else move.answer
-            book.setdefault(tool.group(), []).append(text)
-        worked = [
-            Fact(f"{tool} answers", tuple(unlike(texts)[:2])) for tool, texts in answers.items()
-        ]
-        refused = [
-            Fact(f"{tool} fails", tuple(unlike(texts)[:2])) for tool, texts in refusals.items()
-        ]
-        return [*worked, *refused]
+            subject, text = f"{tool.group()} answers", move.answer
+            if move.effect == "refused":
+                subject, text = f"{tool.group()} fails", f"{move.action} → {move.answer}"
+            found.setdefault(subject, []).append(text)
+        facts = [Fact(subject, tuple(unlike(texts)[:2])) for subject, texts in found.items()]
+        return sorted(facts, key=lambda fact: fact.subject.endswith(" fails"))
 
     def further_facts(self, trajectory: Trajectory) -> list[Fact]:
         """Return the same where a chain has facts of such a scene: what may be new to it."""
         return self.facts(trajectory)
 
-    def is_effective(self, move: Move) -> bool:
-        """Return whether a move belongs to what was done: it had an effect, or was paid for."""
-        return move.effect == "done" or move.reward > 0
-
     def blanked(self, action: str) -> str:
         """Return an action with blanks for what differs between episodes."""
-        for instance, kind in INSTANCES:
-            action = instance.sub(kind, action)
-        return action
+        return with_blanks(action)
 
     def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
-        """Actions without where the goal's object was taken from."""
+        """Return actions without where the goal's object was taken from."""
         return tuple(actions)
-
-    def shortcut(self, trajectory: Trajectory) -> Shortcut | None:  # noqa: ARG002
-        """Return the shortest way that an episode contains; None if it cannot be told."""
-        return None
 
     def places_of_things(
         self,

@@ -4,14 +4,7 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from deltamem_tui.memory.findings import (
-    Attempt,
-    Recovery,
-    blanked,
-    failure_of,
-    fruitless,
-    recoveries,
-)
+from deltamem_tui.memory.findings import failure_of, moves_of, recoveries, way_of
 from deltamem_tui.trajectory.model import Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST
 
@@ -31,28 +24,27 @@ IN_THE_HOUSE = Trajectory(
 
 
 def test_a_refusal_is_told_with_what_worked_instead() -> None:
-    assert recoveries(IN_THE_HOUSE) == [
-        Recovery(
+    assert [(each.action, each.answer, instead) for each, instead in recoveries(IN_THE_HOUSE)] == [
+        (
             "take [object] from fridge",
             "Nothing happens.",
             ("open fridge", "take [object] from fridge"),
         ),
-        Recovery(
-            "heat [object] with stoveburner", "Nothing happens.", ("heat [object] with microwave",)
-        ),
+        ("heat [object] with stoveburner", "Nothing happens.", ("heat [object] with microwave",)),
     ]
     assert recoveries(HEAT) == recoveries(HEAT_LOST) == []
 
 
+def fruitless(episode: Trajectory) -> list[tuple[str, int, bool]]:
+    domain, moves = moves_of(episode)
+    return [(each.action, times, each.failed) for each, times in domain.fruitless(moves)]
+
+
 def test_the_fruitless_are_refused_or_repeated() -> None:
-    assert fruitless(HEAT_LOST) == [
-        Attempt("heat [object] with stoveburner", "Nothing happens.", 2, refused=True)
-    ]
-    assert fruitless(IN_THE_HOUSE)[-1] == Attempt(
-        "go to shelf", "On the shelf, you see nothing.", 4, refused=False
-    )
-    assert [attempt.action for attempt in fruitless(CODING)] == ["bash: pytst"]
-    assert [attempt.action for attempt in fruitless(HAIR)] == ["click[blue]"]
+    assert fruitless(HEAT_LOST) == [("heat [object] with stoveburner", 2, True)]
+    assert fruitless(IN_THE_HOUSE)[-1] == ("go to shelf", 4, False)
+    assert fruitless(CODING) == [("bash: pytst", 1, True)]
+    assert fruitless(HAIR) == [("click[blue]", 1, True)]
 
 
 def test_any_agent_s_failure_is_of_planning_or_operation() -> None:
@@ -63,5 +55,6 @@ def test_any_agent_s_failure_is_of_planning_or_operation() -> None:
     assert failure_of(Trajectory("t")).kind == "planning"
 
 
-def test_addresses_and_numbers_are_blanks() -> None:
-    assert blanked(Trajectory("t"), ["open https://a.b/c 12 times"]) == ("open {url} N times",)
+def test_a_way_has_blanks_for_addresses_and_numbers_and_no_thoughts() -> None:
+    steps = (Step("think: what now"), Step("open https://a.b/c 12 times", "Done."))
+    assert way_of(Trajectory("t", steps=steps)) == ["open {url} N times"]

@@ -34,8 +34,8 @@ from deltamem_tui.lab.games.alfworld_places import (
     search_of,
     shown,
 )
-from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move, Shortcut
-from deltamem_tui.memory.findings import moves_of, of_actions
+from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move
+from deltamem_tui.memory.findings import moves_of
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.text import condense, distinct, listed
@@ -162,15 +162,6 @@ class AlfworldDomain(Domain):
         gone = distinct(_GONE.findall("\n".join(steps)))
         return [kind for kind in gone if kind not in shown] if shown else []
 
-    def is_effective(self, move: Move) -> bool:
-        """Count going, opening and closing as part of what was done, too."""
-        looked = move.effect == "looked" and command_of(move.wording) is not None
-        return looked or super().is_effective(move)
-
-    def blanked(self, action: str) -> str:
-        """Return an action with things and places named by their kinds."""
-        return kinds(action)
-
     def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
         """Return actions without where the object lay, and the way there: houses differ.
 
@@ -186,11 +177,6 @@ class AlfworldDomain(Domain):
                 steps.pop()
             steps += [f"{GO}[place]"] * (len(steps) < before) + [f"{TAKE}[place]"]
         return tuple(steps)
-
-    def shortcut(self, trajectory: Trajectory) -> Shortcut | None:
-        """Return the steps that brought the goal about, if the episode shows them all."""
-        way = tuple(trajectory.steps[at].action.strip() for at in needed_steps(trajectory))
-        return of_actions(trajectory, way) if way else None
 
     def places_of_things(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         """Yield instances as they are shown or moved: `mug 1` → `shelf 2`."""
@@ -284,7 +270,6 @@ def _diagnosis(domain: Domain, trajectory: Trajectory, goal: HouseGoal) -> Diagn
                 f"`{move.action}` was refused where the goal needed it: {move.answer.rstrip('.')}.",
                 f"{_REMEDIES[verb]}, then {missing}.",
                 move.action,
-                move.answer,
                 missing,
             )
     if verb == "take":

@@ -26,7 +26,7 @@ from deltamem_tui.lab.games.scienceworld_rooms import (
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move, Shortcut
+from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move
 from deltamem_tui.memory.findings import moves_of, stuck
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances
 from deltamem_tui.memory.procedure import Procedure
@@ -153,12 +153,6 @@ class ScienceWorldDomain(Domain):
     def blanked(self, action: str) -> str:
         """Rooms and devices are the same in all episodes; a number answers a question."""
         return action
-
-    def shortcut(self, trajectory: Trajectory) -> Shortcut | None:
-        """Return what led to the points, found backwards by what the steps share."""
-        as_logged = tuple(self.procedure(self.moves(trajectory, Goal(""))))
-        plan = self.procedure(self.moves(trajectory, self.goal(trajectory)))
-        return Shortcut(as_logged, tuple(plan))
 
     def places_of_things(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         """Things by room, those in another one with it, as each description lists them in turn."""
@@ -347,7 +341,6 @@ def _of_science(domain: Domain, trajectory: Trajectory) -> Diagnosis | None:
             f"`{wrong.action}` ended the episode: it is not what the task asks for.",
             "Focus only on what the task names, and only once it is in the state that it asks for.",
             wrong.action,
-            wrong.answer,
         )
     if found := stuck(trajectory, moves):
         return found

@@ -39,7 +39,7 @@ from deltamem_tui.memory.cdmem.definition import (
 )
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.findings import effective_steps, moves_of
+from deltamem_tui.memory.findings import effective_steps
 from deltamem_tui.memory.kinds import OTHER, task_kind
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.memory.recall_result import (
@@ -282,15 +282,13 @@ def _entries(
 def _example(bank: Bank, chain: Sequence[Node], rule: str, budget: int) -> str:
     """Return an exemplar with its task and the steps that tell how it is done."""
     *_, task, node = chain
-    steps, aside = node.payload["actions"].splitlines(), ""
+    steps = node.payload["actions"].splitlines()
     source = stored_episode(bank, node.origin.trajectory) if node.origin.trajectory else None
     if source:
-        proved = [at for at, move in enumerate(moves_of(source)[1]) if move.is_needed]
-        aside = ", without detours" if proved else ""
-        told = [source.steps[at] for at in proved or effective_steps(source)]
+        told = [source.steps[at] for at in effective_steps(source)]
         steps = [f"> {condense(e.action, 60)}\n{condense(e.observation, 30)}".strip() for e in told]
     where = "this task, here" if rule == HERE else "a task of this kind"
-    lines = [f"### Example of {where}{aside}", f"Task: {fenced(task.payload['text'])}"]
+    lines = [f"### Example of {where}", f"Task: {fenced(task.payload['text'])}"]
     most = 40
     while (text := "\n".join(shortened(steps, most))) and most > 2 and count_tokens(text) > budget:
         most = min(most, len(steps)) - 1

@@ -48,7 +48,7 @@ from deltamem_tui.memory.cdmem.recall import (
     members,
 )
 from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.findings import effective_actions, failure_of, shortcut
+from deltamem_tui.memory.findings import effective_steps, failure_of, way_of
 from deltamem_tui.memory.kinds import OTHER, resolve_kinds
 from deltamem_tui.memory.plan import (
     Change,
@@ -70,7 +70,7 @@ from deltamem_tui.memory.writers.extraction import (
     extraction_of,
 )
 from deltamem_tui.memory.writers.writer import Writer, written_of
-from deltamem_tui.text import clean, counted
+from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 _KINDS = ("planning", "search", "operation")
@@ -280,9 +280,9 @@ def write_by_rules(
     if purpose == EXPERT:
         return Extraction(expert_notes(episode), "what the log shows")
     if purpose == SHORTCUT:
-        way = shortcut(episode)
-        texts = {"actions": "\n".join(way.actions), "plan": "\n".join(way.plan)}
-        return Extraction(texts if way.actions else None, "the actions that had an effect")
+        actions, plan = _done_in(episode), "\n".join(way_of(episode))
+        texts = {"actions": actions, "plan": plan} if actions and plan else None
+        return Extraction(texts, "the actions that had an effect")
     found, known = failure_of(episode), str(inputs.get("env_memory", ""))
     payload = {
         "env_memory": merged(known, expert_notes(episode)["locations"]),
@@ -301,8 +301,12 @@ def expert_notes(episode: Trajectory) -> dict[str, str]:
     return {
         "locations": "\n".join(located),
         "functions": "\n".join(fact.line for fact in domain.functions(episode)),
-        "actions": "\n".join(effective_actions(episode)) or "none had an effect",
+        "actions": _done_in(episode) or "none had an effect",
     }
+
+
+def _done_in(episode: Trajectory) -> str:
+    return "\n".join(one_line(episode.steps[at].action) for at in effective_steps(episode))
 
 
 def merged(known: str, new: str) -> str:

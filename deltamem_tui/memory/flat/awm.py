@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 
@@ -21,7 +21,7 @@ from deltamem_tui.embedding.lexical import Lexical
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import goal_of
-from deltamem_tui.memory.findings import blanked, effective_actions, shortcut
+from deltamem_tui.memory.findings import way_of
 from deltamem_tui.memory.flat.definitions import (
     AWM,
     INDUCE,
@@ -113,7 +113,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     )
     kind, task = clean(kinds.task), clean(episode.task).strip()
     workflows, solved = (_of_kind(tree, kind, embedder) for tree in trees)
-    way = "\n".join(numbered(shortcut(skimmed(episode)).plan))
+    way = "\n".join(numbered(way_of(skimmed(episode))))
     success = bool(episode.outcome.success)
     # An agent is shown all of its kind, so only what it did can tell them apart.
     changes: list[Change] = [
@@ -213,11 +213,6 @@ def common_steps(ways: Sequence[Sequence[str]]) -> list[str]:
     return [step for at, step in enumerate(first) if 2 * shared[at] >= len(others)]
 
 
-def _in_order(actions: Iterable[str], way: Iterable[str]) -> bool:
-    rest = iter(way)
-    return all(action in rest for action in actions)
-
-
 # Steps
 
 
@@ -229,9 +224,9 @@ def actions_in(text: str) -> list[str]:
 
 def _was_done(workflow: Node, episode: Trajectory) -> bool:
     """Return whether the steps of a workflow occur in an episode in their order."""
-    read, steps = skimmed(episode), [*map(_folded, actions_in(workflow.payload["steps"]))]
-    ways = blanked(read, effective_actions(read)), shortcut(read).plan
-    return any(_in_order(steps, map(_folded, way)) for way in ways)
+    did = map(_folded, way_of(skimmed(episode)))
+    # Each is sought after the one before it.
+    return all(_folded(each) in did for each in actions_in(workflow.payload["steps"]))
 
 
 def _folded(*texts: str) -> str:

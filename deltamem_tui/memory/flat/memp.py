@@ -23,7 +23,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import domain_for, goal_of
-from deltamem_tui.memory.findings import failure_of, fruitless, moves_of
+from deltamem_tui.memory.findings import failure_of, moves_of
 from deltamem_tui.memory.flat.definitions import (
     ADJUST,
     FACT_DEPTH,
@@ -305,7 +305,9 @@ def _adjusted(episode: Trajectory, record: Node) -> Extraction:
     lines = record.payload["script"].splitlines()
     known = [line for line in lines if line.startswith((TRAP, MISSING))]
     told = [key(found[1]) for line in lines if (found := _STEP.fullmatch(line))]
-    refused = {key(each.action): each for each in reversed(fruitless(episode)) if each.refused}
+    domain, moves = moves_of(episode)
+    tried = reversed(domain.fruitless(moves))
+    refused = {key(each.action): each for each, _ in tried if each.failed}
     missing = failure_of(episode).missing
     own = goal_of(episode.domain, record.payload[KEY])
     is_own = own.trigger == goal_of(episode.domain, episode.task).trigger

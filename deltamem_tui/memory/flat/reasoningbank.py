@@ -17,12 +17,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.findings import (
-    failure_of,
-    fruitless,
-    recoveries,
-    shortcut,
-)
+from deltamem_tui.memory.findings import failure_of, moves_of, recoveries, way_of
 from deltamem_tui.memory.flat.definitions import (
     CONTRAST,
     ENTRY_DEPTH,
@@ -207,14 +202,14 @@ def _lesson(title: str, description: str, content: str) -> Item:
 def _of_success(episode: Trajectory, task: str, names: Mapping[str, str]) -> list[Item]:
     """Return the plan, and what was refused with what worked instead."""
     lessons = []
-    if way := shortcut(episode).plan:
+    if way := way_of(episode):
         when = f"The task is: {task}. Not if it asks for more than that."
         steps = "\n".join(shortened(numbered(way), _PLAN_LINES))
         lessons.append(_lesson("A plan that worked", when, steps))
-    for each in recoveries(episode)[:1]:
-        answer, instead = filled(each.answer, names).rstrip("."), "`, then `".join(each.instead)
+    for each, instead in recoveries(episode)[:1]:
+        answer = filled(each.answer, names).rstrip(".")
         when = f"`{each.action}` is refused in: {task}. Not if it works at once."
-        told = f"It was answered: {answer}. What worked instead: `{instead}`."
+        told = f"It was answered: {answer}. What worked instead: `{'`, then `'.join(instead)}`."
         lessons.append(_lesson(f"If {each.action} is refused", when, told))
     return lessons
 
@@ -225,13 +220,14 @@ def _of_failure(episode: Trajectory, task: str, names: Mapping[str, str]) -> lis
     when = f"The task is: {task}. Not once the step that was missing is done."
     told = f"{cause.reflection} Next time: {cause.plan}"
     lessons = [_lesson(f"A failure of {cause.kind}", when, told)]
-    if others := [each for each in fruitless(episode) if each.action != cause.action]:
-        most = max(others, key=lambda each: each.times)
+    domain, moves = moves_of(episode)
+    if others := [each for each in domain.fruitless(moves) if each[0].action != cause.action]:
+        most, tries = max(others, key=lambda each: each[1])
         # A refusal's words tell why; what was seen once more is of no use in another episode.
         answer = filled(most.answer, names).rstrip(".")
-        how = f"was refused: {answer}" if most.refused else "changed nothing"
+        how = f"was refused: {answer}" if most.failed else "changed nothing"
         when = f"`{most.action}` is answered as before in: {task}. Not if its answer changes."
-        times = counted(most.times, "time").capitalize()
+        times = counted(tries, "time").capitalize()
         told = f"{times} it {how}. Do something else after the first time."
         lessons.append(_lesson(f"Do not repeat {most.action}", when, told))
     return lessons

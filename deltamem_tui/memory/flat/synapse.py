@@ -13,8 +13,7 @@ from itertools import accumulate
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.findings import is_thought
+from deltamem_tui.memory.domain import domain_for, is_thought
 from deltamem_tui.memory.flat.definitions import EXEMPLARS, NEAREST, SynapseNumbers
 from deltamem_tui.memory.flat.nearest import TaskQuestion, learnt, nearest, of_success, recalled
 from deltamem_tui.memory.method import skimmed

@@ -7,7 +7,6 @@ difference is the review.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import groupby
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,14 +16,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.cdmem.write import expert_notes
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.findings import (
-    blanked,
-    effective_actions,
-    failure_of,
-    fruitless,
-    recoveries,
-    shortcut,
-)
+from deltamem_tui.memory.findings import effective_steps, failure_of, recoveries, way_of
 from deltamem_tui.memory.flat.memp import task_facts
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
@@ -82,17 +74,18 @@ def reading(episode: Trajectory) -> Iterator[str]:
     yield f"left open: {[*goal.options, *goal.made]}"
     yield f"effects: {''.join(move.effect[0] for move in moves)}"
     yield f"procedure: {'; '.join(domain.procedure(moves))}"
-    yield f"shortcut: {'; '.join(shortcut(episode).plan)}"
-    actions = blanked(episode, effective_actions(episode))
-    yield f"with blanks: {'; '.join(did for did, _ in groupby(actions))}"
+    yield f"shortcut: {'; '.join(way_of(episode))}"
+    yield f"effective: {effective_steps(episode)}"
     yield f"scene: {domain.scene(episode)}"
     yield f"environment: {domain.exact_env(episode.environment)}"
     yield from (f"fact: {fact.line}" for fact in domain.facts(episode)[:6])
     yield from (f"further: {fact.line}" for fact in domain.further_facts(episode)[:2])
     yield f"task: {task_facts(episode.domain, episode.task)}"
     yield from (f"noted: {name}: {text}" for name, text in expert_notes(episode).items())
-    yield from (f"fruitless: {each.action} ({each.times})" for each in fruitless(episode)[:3])
-    yield from (f"instead: {each.action}: {each.instead}" for each in recoveries(episode)[:2])
+    yield from (
+        f"fruitless: {each.action} ({times})" for each, times in domain.fruitless(moves)[:3]
+    )
+    yield from (f"instead: {each.action}: {instead}" for each, instead in recoveries(episode)[:2])
     if not episode.outcome.success:
         why = failure_of(episode)
         yield f"failed: {why.kind} | {why.reflection} | {why.plan} | {why.missing}"

@@ -212,8 +212,10 @@ def test_a_success_teaches_its_plan_and_a_recovery() -> None:
     assert plan["content"].splitlines() == [
         "1. go to [place]",
         "2. take [object] from [place]",
-        "3. clean [object] with sinkbasin",
-        "4. put [object] in [receptacle]",
+        "3. go to sinkbasin",
+        "4. clean [object] with sinkbasin",
+        "5. go to [receptacle]",
+        "6. put [object] in [receptacle]",
     ]
     (unknown, *_) = written(SUCCESS, replace(SOLVED, domain=""))
     assert unknown["content"].splitlines()[-1] == "4. put cup N in cabinet N"
