@@ -40,13 +40,7 @@ from deltamem_tui.llm.call import (
     hidden,
 )
 from deltamem_tui.llm.cost import NOTHING, Budget, QuestionCancelledError, Usage
-from deltamem_tui.llm.models import (
-    ModelInfo,
-    count_tokens,
-    litellm,
-    look_up,
-    server_address,
-)
+from deltamem_tui.llm.models import ModelInfo, count_tokens, litellm, look_up, server_address
 from deltamem_tui.text import counted, one_line
 
 T = TypeVar("T")

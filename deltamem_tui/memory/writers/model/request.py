@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from pathlib import Path
 
 from msgspec import structs
@@ -32,7 +32,9 @@ from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 _LEAST_QUOTE = 4  # words, unless it is a whole line
-_LEAST_BODY = 3  # words
+_LEAST_BODY = 3  # words, also of the longest text where it may have a paragraph
+_PARAGRAPH = 40  # words
+_SPAN = 8  # words: no honest text says most of such spans twice
 _STOP_LENGTH = 3
 # Of the form that some prompt shows.
 _FORM = re.compile(r"\bat most \d+ words\b")
@@ -122,9 +124,14 @@ class Request:
     def _require_substance(self, payload: Texts) -> None:
         """Make sure that the texts of a node say something of their own."""
         instructions = _words(_RECORD.sub(" ", f"{self.system}\n{self.prompt}"))
+        longest = max(self.contract.fields, key=attrgetter("most_words"))
+        body = self.body or (longest.name if longest.most_words >= _PARAGRAPH else "")
         said: dict[str, str] = {}
         for name, text in payload.items():
             words = _words(text)
+            spans = [tuple(words[at : at + _SPAN]) for at in range(len(words) - _SPAN + 1)]
+            if len(spans) > 2 * max(_SPAN, len({*spans})):
+                raise UnusableAnswer(f'"{name}" says the same again and again')
             if text and not any(len(word) > 1 for word in words):
                 raise UnusableAnswer(f'"{name}" says nothing')
             if len(words) >= _LEAST_BODY and _within(words, instructions):
@@ -132,7 +139,7 @@ class Request:
                 raise UnusableAnswer(reason)
             if len(words) >= _LEAST_BODY and (same := said.get(" ".join(words))):
                 raise UnusableAnswer(f'"{name}" says the same as "{same}"')
-            if name == self.body and 0 < len(words) < _LEAST_BODY:
+            if name == body and 0 < len(words) < _LEAST_BODY:
                 raise UnusableAnswer(f'"{name}" has fewer than {_LEAST_BODY} words')
             said[" ".join(words)] = name
 

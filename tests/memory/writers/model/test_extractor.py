@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -40,6 +41,7 @@ from tests.memory.writers.model.support import (
     said,
 )
 
+METHODS = ("memp", "reasoningbank", "cdmem")
 DOMAINS = ("alfworld", "scienceworld", "webshop", "generic")
 SKIP = {"skip": True, "quote": "1. Rinse [object] twice."}
 
@@ -314,6 +316,45 @@ def test_no_kind_of_rubbish_is_taken_unmarked(
         except ExtractionError:
             continue
         assert "taken with a flaw" in taken.reason
+
+
+# The texts of a field, whatever it is for, by its name and its most words.
+NONSENSE: dict[str, Callable[[str, int], str]] = {
+    "placeholders": lambda name, most: f"the {name} of it, at most {most} words",
+    "one word": lambda name, _: name.title(),
+    "a loop that keeps the limit": lambda name, most: f"take the {name} again, " * (most // 4),
+    "a loop at the end": lambda name, most: (
+        f"First take cup 2 from the countertop for its {name}. "
+        + "The steps were completed, and the reward was 1. " * (most // 9)
+    ),
+}
+EARLIER = {"expert_actions": "take cup 2", "locations": "a shelf", "env_memory": "a shelf"}
+
+
+@pytest.mark.parametrize("kind", NONSENSE)
+@pytest.mark.parametrize(
+    "purpose",
+    [
+        *("task_root_success", "env_root", "memp_script", "reasoningbank_success"),
+        *("cdmem_expert", "cdmem_shortcut", "cdmem_failure"),
+    ],
+)
+def test_no_method_takes_nonsense_unmarked(server: ModelServer, kind: str, purpose: str) -> None:
+    method = purpose.partition("_")[0]
+    asking = replace(extractor(server), method=method if method in METHODS else "deltamem")
+    episode = LOST if purpose.endswith("failure") else EPISODE
+    request = asking.request(purpose, episode, (), EARLIER)
+    assert request
+    texts = {
+        each.name: NONSENSE[kind](each.name, each.most_words) for each in request.contract.fields
+    }
+    texts |= {"failure": "search"} if "failure" in texts else {}
+    server.answer(said({"items": [texts]} if request.contract.items else texts))
+    try:
+        taken = asking.write(purpose, episode, (), EARLIER)
+    except ExtractionError:
+        return
+    assert "taken with a flaw" in taken.reason
 
 
 def test_words_of_the_episode_are_no_words_of_the_form(server: ModelServer) -> None:
