@@ -101,7 +101,7 @@ class Client:
     ) -> None:
         """Look the model up in tables only: no call is made. A `batch` stands in for the server.
 
-        Without a `cache` answers are kept nowhere. `sleep` stands in for a wait that `cancel` ends.
+        Without a `cache` it `keeps` no answer. `sleep` stands in for a wait that `cancel` ends.
         `notify` shows a line to a person, in any thread.
 
         Raises:
@@ -112,7 +112,7 @@ class Client:
         self._notify, self._said = notify, set[str]()
         self._lock = threading.Lock()
         self._address = self._server.address or server_address(self.model)
-        self._cache, self._budget = cache, budget or Budget()
+        self._cache, self._budget, self.keeps = cache, budget or Budget(), cache is not None
         self._retries, self._sleep = retries, sleep
         self._options = RequestOptions(self.info.answer_format)
         self._usage, self._cancelled = Usage(), threading.Event()

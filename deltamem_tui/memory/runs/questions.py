@@ -66,6 +66,11 @@ class _Counter:
         self._extractor = extractor.of_method(method_of(bank))
         self._rules = writer_of(bank) if writes else None
 
+    def begin(self) -> None:
+        """Begin an episode or a fusion, which asks again where no answers are kept."""
+        if not self._extractor.client.keeps:
+            self._asked.clear()
+
     def _write(self, *question: Any) -> Extraction:
         """Count a question, and answer it as the cache or the rules do."""
         request = self._extractor.request(*question)
@@ -100,6 +105,7 @@ def estimate_learning(
         for trajectory in trajectories:
             if stopped():
                 break
+            counter.begin()
             with suppress(ExtractionError, TrajectoryError, VectorError):  # the run will report it
                 learn_stored(stage, as_stored(bank, trajectory), counter.writer, embedder)
             advance()
@@ -110,6 +116,7 @@ def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtracto
     """Estimate what fusing chains that are due will take. Nothing is sent."""
     counter, embedder = _Counter(bank, extractor, writes=False), embedder_of(bank)
     for each in chains:
+        counter.begin()
         with suppress(DeltaMemError):  # the run will report it
             method_of(bank).maintain(bank, each, counter.writer, embedder)
     return counter.usage

@@ -113,7 +113,7 @@ def _trigger(asked: Asked) -> str:
         when = re.findall(r"^(?:When|Where):\s*(.*)$", asked.notes, re.MULTILINE)
         return f"{when[-1]} and the like" if when else "notes"
     if asked.of_facts:
-        return _DIGITS.sub("", asked.parts["environment"])
+        return ", ".join(dict.fromkeys(_DIGITS.sub("", asked.parts["environment"]).split(", ")))
     return _DIGITS.sub("", asked.parts["task"].strip())
 
 

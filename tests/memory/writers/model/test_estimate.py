@@ -8,21 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import NOTHING, Budget, Price, Usage
+from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.definition import Parameters, TreeParameters
 from deltamem_tui.memory.engine import due
+from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.runs.questions import estimate_fusions, estimate_learning
 from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Step, Trajectory
 from deltamem_tui.trajectory.readers import read_logs
-from tests.llm.server import ModelServer
+from tests.llm.server import ModelServer, Reply
 from tests.llm.support import client
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated
@@ -96,6 +99,24 @@ def test_what_the_cache_has_is_not_counted_and_makes_the_rest_exact(
     assert estimate.cached == run.asking.usage.calls
     assert estimate.calls >= 6
     assert server.requests == []
+
+
+@pytest.mark.parametrize("keeps", [True, False])
+def test_the_same_question_is_counted_as_often_as_it_is_paid(
+    server: ModelServer, tmp_path: Path, keeps: bool
+) -> None:
+    """Each time where no answer is kept, as with `--no-cache`: here, what a task says of itself."""
+    (first,) = [each for each in generated(3) if each.outcome.success]
+    tries = [structs.replace(first, steps=(*first.steps, Step("look", at))) for at in "abc"]
+    bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method="memp")
+    take_in(bank, tries)
+    more = {"cache": ResponseCache(tmp_path / "cache")} if keeps else {}
+    estimate = estimated(bank, server, **more)
+    script, facts = (Reply(text) for text in ('{"script": "Take it there."}', '{"items": []}'))
+    server.replies = lambda asked: facts if "`items`" in asked.prompt else script
+    _, run = run_over(bank, server, **more)
+    assert estimate.calls == run.asking.usage.calls == (4 if keeps else 6)
+    assert estimate.prompt_tokens == pytest.approx(run.asking.usage.prompt_tokens, rel=0.1)
 
 
 def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path) -> None:
