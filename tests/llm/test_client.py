@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,9 +21,10 @@ from deltamem_tui.errors import (
 )
 from deltamem_tui.llm.answers import UnusableAnswer
 from deltamem_tui.llm.cache import ResponseCache
+from deltamem_tui.llm.call import TIMEOUT
 from deltamem_tui.llm.client import Client, NoUsableAnswerError, open_client
 from deltamem_tui.llm.cost import Budget, Price, QuestionCancelledError, Usage
-from tests.llm.server import ModelServer, Reply, payload
+from tests.llm.server import ModelServer, Reply, Request, payload
 from tests.llm.support import CONTRACT, GOOD, KEY, client, complete
 
 BLUE = ({"colour": "deep blue", "note": ""},)
@@ -261,20 +263,33 @@ def test_calls_in_flight_do_not_end_what_the_limit_allows(
     assert asking.usage.cost == 75.0
 
 
+@pytest.mark.parametrize("own", [True, False])
 def test_a_slow_server_of_ones_own_is_waited_for_and_asked_once(
-    server: ModelServer, monkeypatch: pytest.MonkeyPatch
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, own: bool
 ) -> None:
     """Asking it again would let it work twice; a provider is asked again."""
-    monkeypatch.setattr("deltamem_tui.llm.client.TIMEOUT", 0.2)
+    asked, ready = threading.Semaphore(0), threading.Event()
+
+    def replies(_request: Request) -> Reply:
+        asked.release()
+        return Reply(GOOD, after=ready)
+
+    def waited(calls: list[Future[Any]], timeout: float) -> Any:
+        """Let a provider's time run out before its first answer, and any other answer come."""
+        assert asked.acquire(timeout=20.0)
+        if timeout <= TIMEOUT and len(server.requests) == 1:
+            return wait(calls, timeout=0.0)
+        ready.set()
+        return wait(calls, timeout=20.0)
+
+    server.replies = replies
+    monkeypatch.setattr("deltamem_tui.llm.call.wait", waited)
     monkeypatch.setattr("deltamem_tui.llm.client._FIRST_WAIT", 0.0)
-    server.script(Reply(GOOD, delay=0.6))
-    own = open_client("openai/own", notify=print, address=server.base, cached=False)
-    assert complete(own).value == BLUE
-    assert len(server.requests) == 1
-    server.script(Reply(GOOD, delay=0.6), Reply(GOOD))
     monkeypatch.setenv("OPENAI_API_BASE", server.base)
-    assert complete(open_client("openai/m", notify=print, cached=False)).value == BLUE
-    assert len(server.requests) == 2
+    address = server.base if own else None
+    asking = open_client("openai/own", notify=print, address=address, cached=False)
+    assert complete(asking).value == BLUE
+    assert len(server.requests) == (1 if own else 2)
 
 
 def test_a_prompt_that_its_server_cuts_is_marked_and_said_once(

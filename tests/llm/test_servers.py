@@ -6,6 +6,7 @@ import json
 import logging
 import threading
 import traceback
+from concurrent.futures import wait
 from pathlib import Path
 from typing import Literal
 
@@ -57,11 +58,14 @@ def test_a_passing_failure_is_tried_again(server: ModelServer, kind: str) -> Non
 
 @pytest.mark.parametrize("manner", ["hang", "drip"])
 def test_no_answer_ends_at_the_timeout(
-    server: ModelServer, manner: Literal["hang", "drip"]
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, manner: Literal["hang", "drip"]
 ) -> None:
     server.script(Reply(manner=manner), Reply(GOOD))
-    waits = Waits()
-    answer = complete(client(server, timeout=0.4, sleep=waits))
+    waits, timeouts = Waits(), iter([0.1])  # the second call has all the time that it needs
+    monkeypatch.setattr(
+        "deltamem_tui.llm.call.wait", lambda calls, timeout: wait(calls, next(timeouts, timeout))
+    )
+    answer = complete(client(server, sleep=waits))
     assert answer.value == BLUE
     assert waits.seconds == [1.0]
 
