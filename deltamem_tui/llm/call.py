@@ -308,7 +308,8 @@ def _failure(raised: BaseException, model: str) -> Failure:
     status, name = getattr(raised, "status_code", None), one_line(model, 80)
     # Hidden before anything is cut: a part of a key would not be known for one.
     words = _PREAMBLE.sub("", one_line(hidden(clean(str(raised))), _LONGEST))
-    shown = one_line(words, _SHOWN).rstrip(".")  # more follows it
+    page = re.search(_NO_JSON, words, re.IGNORECASE)
+    shown = "a page, not JSON" if page else one_line(words, _SHOWN).rstrip(".")  # more follows it
     for pattern, kind, message, advice in _LASTING:
         if not re.search(pattern, f"{status} {words}", re.IGNORECASE):
             continue

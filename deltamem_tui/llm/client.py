@@ -178,14 +178,12 @@ class Client:
         """
         first = messages = _conversation(prompt, system)
         schema = contract.schema() if contract else None
-        most, cancelled = self._answer_tokens(contract), self._cancelled
+        most, ended = self._answer_tokens(contract), self._cancelled
         usage, reason = Usage(), ""
         flawed: tuple[T, str] | None = None
         for attempt in range(1, REPEATS + 2):
             key = self._key(messages, contract)
-            request = ChatRequest(
-                key, messages, schema, most, cancelled, on_answer, attempt, shared
-            )
+            request = ChatRequest(key, messages, schema, most, ended, on_answer, attempt, shared)
             try:
                 reply, took = self._reply(request)
                 usage += took

@@ -92,6 +92,11 @@ def test_patience_ends(server: ModelServer) -> None:
     with pytest.raises(ModelUnavailableError, match=r"oops \(500\) \(4 tries\)"):
         complete(client(server, sleep=waits, retries=3))
     assert waits.seconds == [1.0, 2.0, 4.0]
+    server.script(Reply(status=502, raw=b"<html><h1>Bad gateway</h1></html>"))
+    with pytest.raises(
+        ModelUnavailableError, match=r"not answer: a page, not JSON \(502\) \(1 try"
+    ):
+        complete(client(server, retries=0))
 
 
 LASTING = {
@@ -211,11 +216,35 @@ def test_a_page_or_a_stream_is_no_passing_failure(server: ModelServer, page: byt
     assert len(server.requests) == 1
 
 
-def test_ollama_is_told_the_window_that_it_needs(server: ModelServer) -> None:
+@pytest.mark.parametrize("name", ["ollama/llama3", "ollama_chat/llama3"])
+def test_ollama_is_told_the_window_that_it_needs(server: ModelServer, name: str) -> None:
+    server.script(Reply(raw=b"{}"))  # the loopback does not speak its protocol
+    with pytest.raises(LanguageModelError):
+        complete(client(server, name, retries=0))
+    sent = server.requests[0].body
+    assert sent["options"]["num_ctx"] > sent["options"]["num_predict"] == CONTRACT.tokens
+    assert sent["format"] == CONTRACT.schema()
+
+
+@pytest.mark.parametrize(
+    "name", ["openai/own", "hosted_vllm/own", "llamafile/own", "lm_studio/own", "azure/own"]
+)
+def test_the_schema_and_the_answers_length_go_to_every_server(
+    server: ModelServer, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    monkeypatch.setenv("AZURE_API_VERSION", "2024-10-21")
     server.answer(GOOD)
-    with pytest.raises(LanguageModelError):  # the loopback does not speak its protocol
-        complete(client(server, "ollama_chat/llama3", retries=0))
-    assert server.requests[0].body["options"]["num_ctx"] > CONTRACT.tokens
+    assert complete(client(server, name)).value == BLUE
+    sent = server.requests[0].body
+    assert sent["response_format"]["json_schema"]["schema"] == CONTRACT.schema()
+    assert sent["max_tokens"] == CONTRACT.tokens
+
+
+def test_a_model_that_thinks_has_room_for_its_thoughts(server: ModelServer) -> None:
+    server.answer(GOOD)
+    asking = client(server, "openai/gpt-5-mini")
+    complete(asking)
+    assert server.requests[0].body["max_completion_tokens"] == asking.info.answer_tokens
 
 
 def test_rules_go_into_a_system_message_where_the_server_takes_one(server: ModelServer) -> None:
