@@ -12,7 +12,7 @@ import hashlib
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import attrgetter, itemgetter
+from operator import itemgetter
 from pathlib import Path
 
 from msgspec import structs
@@ -32,8 +32,7 @@ from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 _LEAST_QUOTE = 4  # words, unless it is a whole line
-_LEAST_BODY = 3  # words, also of the longest text where it may have a paragraph
-_PARAGRAPH = 40  # words
+_LEAST_BODY, _PARAGRAPH = 3, 40  # words
 _SPAN = 8  # words: no honest text says most of such spans twice
 _STOP_LENGTH = 3
 # Of the form that some prompt shows.
@@ -58,7 +57,8 @@ class Request:
     Attributes:
         shared: How many characters of the prompt other questions on the episode begin with.
         cut: What of the episode was left out, in one line; empty if nothing was.
-        body: The field that holds what a node has to say, with the markers; empty if none does.
+        body: The field that holds what a node has to say, with the markers; empty if none can
+            hold a paragraph.
         covering: The texts one of which a model quotes that skips.
         done: The episode whose actions an answer must name, if any.
     """
@@ -124,8 +124,6 @@ class Request:
     def _require_substance(self, payload: Texts) -> None:
         """Make sure that the texts of a node say something of their own."""
         instructions = _words(_RECORD.sub(" ", f"{self.system}\n{self.prompt}"))
-        longest = max(self.contract.fields, key=attrgetter("most_words"))
-        body = self.body or (longest.name if longest.most_words >= _PARAGRAPH else "")
         said: dict[str, str] = {}
         for name, text in payload.items():
             words = _words(text)
@@ -139,7 +137,7 @@ class Request:
                 raise UnusableAnswer(reason)
             if len(words) >= _LEAST_BODY and (same := said.get(" ".join(words))):
                 raise UnusableAnswer(f'"{name}" says the same as "{same}"')
-            if name == body and 0 < len(words) < _LEAST_BODY:
+            if name == self.body and 0 < len(words) < _LEAST_BODY:
                 raise UnusableAnswer(f'"{name}" has fewer than {_LEAST_BODY} words')
             said[" ".join(words)] = name
 
@@ -209,6 +207,10 @@ class RequestMaker:
         }
         text, shared, cut = self.filled(prompt, episode, inputs, values)
         system = prompts.find(prompt.domain, SYSTEM, self.folders, SHARED[SYSTEM])
+        words, longest = max(
+            ((most, name) for name, most in prompt.output.items()), default=(0, "")
+        )
+        body = use.body or (longest if use.collection and words >= _PARAGRAPH else "")
         is_record = use.label == "failure" or (episode is None and failed)
         return Request(
             text,
@@ -217,10 +219,10 @@ class RequestMaker:
             prompt.digest,
             prompt.contract(use, may_skip=may_skip),
             cut,
-            use.body,
+            body,
             prompt.markers if is_record else (),
             covering,
-            episode if use.label == "success" else None,
+            episode if use.body and use.label == "success" else None,
         )
 
     def filled(

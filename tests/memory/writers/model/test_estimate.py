@@ -110,7 +110,7 @@ def test_the_same_question_is_counted_as_often_as_it_is_paid(
     tries = [structs.replace(first, steps=(*first.steps, Step("look", at))) for at in "abc"]
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld", method="memp")
     take_in(bank, tries)
-    more = {"cache": ResponseCache(tmp_path / "cache")} if keeps else {}
+    more: Any = {"cache": ResponseCache(tmp_path / "cache")} if keeps else {}
     estimate = estimated(bank, server, **more)
     script, facts = (Reply(text) for text in ('{"script": "Take it there."}', '{"items": []}'))
     server.replies = lambda asked: facts if "`items`" in asked.prompt else script
