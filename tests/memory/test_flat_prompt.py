@@ -47,9 +47,9 @@ def items(*advice: object) -> str:
 def test_a_list_of_notes_is_written_from_what_is_known(bank: Bank, server: ModelServer) -> None:
     asking = ModelExtractor(client(server), folders=FOLDERS, method="flat")
     asking.check()
-    server.answer("look!", items("look", "take"), items())
+    server.answer("look!", items("look for it", "take it there"), items())
     (result,) = learn(bank, EPISODE, asking).trees.values()
-    assert [node.payload["advice"] for node in bank.tree(NOTES)] == ["look", "take"]
+    assert [node.payload["advice"] for node in bank.tree(NOTES)] == ["look for it", "take it there"]
     assert result.calls[0].attempts == 2
     again = learn(bank, replace(EPISODE, task="put a clean cup in a cabinet."), asking)
     assert again.trees[NOTES].decision == "skip"

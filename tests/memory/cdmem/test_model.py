@@ -24,7 +24,11 @@ from tests.memory.writers.model.support import EPISODE, LOST
 
 __all__ = ["running", "server"]
 
-EXPERT = {"locations": "cup 2: cabinet 1", "functions": "sinkbasin: cleans", "actions": "take cup"}
+EXPERT = {
+    "locations": "cup 2: cabinet 1",
+    "functions": "sinkbasin: cleans",
+    "actions": "take cup 2",
+}
 WAY = {"actions": "take cup 2 from countertop 1", "plan": "take [object] from countertop"}
 WHY = {
     "env_memory": "cup 2: countertop 1",
@@ -68,7 +72,7 @@ def test_each_prompt_is_asked_and_its_answer_kept(
     plan = "take, clean, put"
     server.answer(
         *said(EXPERT, WAY),
-        *said(EXPERT, WAY, items(plan), items("sinkbasins clean", "cabinets hold")),
+        *said(EXPERT, WAY, items(plan), items("sinkbasins clean it", "cabinets hold it")),
         *said(EXPERT, WHY),
         *said(EXPERT | {"functions": "None."}, WHY, items("When dry: clean it.")),
     )

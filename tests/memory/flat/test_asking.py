@@ -114,7 +114,7 @@ def test_workflows_are_induced_from_all_solved_tasks_of_the_kind(
     tmp_path: Path, server: ModelServer, domain: str
 ) -> None:
     bank = awm.new_bank(tmp_path / "bank", domain=domain)
-    server.answer("nonsense", workflows(WAY), workflows(WAY, WAY, "only prose"))
+    server.answer("nonsense", workflows(WAY), workflows(WAY, WAY, "nothing but prose"))
     writer = asking(server, "awm", domain)
     cup = awm.attempt("a cup", "wash it", "dry it").with_facts(domain="home")
     pan = awm.attempt("a pan", "sell it", "pay", number=1).with_facts(domain="home")

@@ -87,7 +87,7 @@ def _lines(asked: Asked) -> list[str]:
     steps = asked.parts["steps"]
     if asked.of_facts:
         found = [
-            f"{place}: {_DIGITS.sub('', thing).strip()}"
+            f"{place} has {_DIGITS.sub('', thing).strip()}"
             for place, things in _SEEN.findall(steps)
             for thing in re.split(r", and |, | and ", things)
         ]
