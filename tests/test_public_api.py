@@ -145,9 +145,9 @@ def test_a_wrong_call_says_what_was_wanted(bank: Bank, kind: str) -> None:
     [
         ({"task": None}, "task`: Expected `str`"),
         ({"steps": None}, "steps`: Expected `array`"),
-        ({"steps": ("go",)}, "steps[0]`: Expected `object`"),
-        ({"steps": (api.Step(1, 2),)}, "steps[0].action`: Expected `str`"),
-        ({"steps": (api.Step("go", reward="1"),)}, "steps[0].reward`: Expected `float"),
+        ({"steps": ("go",)}, "step 1: Expected `object`"),
+        ({"steps": (api.Step(1, 2),)}, "step 1, `action`: Expected `str`"),
+        ({"steps": (api.Step("go", reward="1"),)}, "step 1, `reward`: Expected `float"),
         ({"outcome": api.Outcome(success="yes")}, "outcome.success`: Expected `bool"),
         ({"source": "log"}, "source`: Expected `object`"),
         ({"metadata": {"a": object()}}, "object"),

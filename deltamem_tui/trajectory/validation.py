@@ -31,6 +31,8 @@ _LESS, _MORE = "(?:<|&lt;)", "(?:>|&gt;)"
 _RECALLED = re.compile(rf"\s*{_LESS}{FENCE}{_MORE}.*?{_LESS}/{FENCE}{_MORE}[ \t]*\n*", re.DOTALL)
 _EMPTIED = re.compile(r"\s*<hook_context>\s*</hook_context>[ \t]*")
 
+# Where msgspec counts the items of a list, and people do from 1.
+_NUMBERED = re.compile(r"`\$\.(\w+)s\[(\d+)\](?:`|(\.))")
 # Every byte of plain ASCII is a blank, and every other is NUL: one search tells whether there
 # is any, ten times faster than a pattern.
 _PLAIN = bytes(32 if byte in (*b"\t\n", *range(0x20, 0x7F)) else 0 for byte in range(256))
@@ -82,6 +84,7 @@ def _plain(value: object) -> object:
 def misfit(error: msgspec.ValidationError) -> str:
     """Return where a record is not as it is to be, and why."""
     why, _, place = str(error).partition(" - at ")
+    place = _NUMBERED.sub(lambda at: f"{at[1]} {int(at[2]) + 1}{', `' if at[3] else ''}", place)
     return quoted(f"{place}: {why}" if place else why, 160)
 
 

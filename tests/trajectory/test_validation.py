@@ -77,9 +77,9 @@ def test_many_texts_under_the_limit_pass_though_their_sum_is_over() -> None:
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        ({"steps": (Step("a"), Step(3))}, r"steps\[1\]\.action`: Expected `str`"),  # type: ignore[arg-type]
-        ({"steps": (Step("a", reward="1"),)}, r"steps\[0\]\.reward`: Expected `float"),  # type: ignore[arg-type]
-        ({"steps": ("a",)}, r"steps\[0\]`: Expected `object`"),
+        ({"steps": (Step("a"), Step(3))}, "step 2, `action`: Expected `str`"),  # type: ignore[arg-type]
+        ({"steps": (Step("a", reward="1"),)}, "step 1, `reward`: Expected `float"),  # type: ignore[arg-type]
+        ({"steps": ("a",)}, "step 1: Expected `object`"),
         ({"steps": None}, "steps`: Expected `array`"),
         ({"outcome": Outcome(1)}, "outcome.success`: Expected `bool"),  # type: ignore[arg-type]
         ({"outcome": Outcome(True, source="me")}, "outcome.source`: Invalid enum value"),  # type: ignore[arg-type]
