@@ -80,11 +80,15 @@ class Step(Struct, frozen=True, omit_defaults=True, gc=False):
 
 
 def _texts_in(value: object) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    inner = [*value, *value.values()] if isinstance(value, Mapping) else value
-    for each in inner if isinstance(inner, list | tuple) else ():
-        yield from _texts_in(each)
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, list | tuple):
+            waiting += each
+        elif isinstance(each, Mapping):
+            waiting += (*each, *each.values())
 
 
 def changed(value: object, change: Callable[[str], str]) -> object:

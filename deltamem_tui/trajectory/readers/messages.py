@@ -191,6 +191,8 @@ def _is_call(part: Json) -> bool:
 
 def _with_type(part: Json) -> Json:
     """Return a part as others write it, with a `type`, if it is one of Bedrock's."""
+    if "type" in part and "value" not in part:
+        return part
     for key, (kind, names) in _BEDROCK_PARTS.items():
         inner = as_mapping(part.get(key))
         if inner and "type" not in part:
