@@ -8,9 +8,13 @@ Sessions in one file, and sub-agents of one, are kept apart by their ids.
 from __future__ import annotations
 
 import re
+import zlib
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+
+import orjson
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
@@ -42,6 +46,7 @@ from deltamem_tui.trajectory.readers.sessions import (
     SessionMessage,
     stray,
     whole_log,
+    without_copied,
 )
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text, unfolded
 
@@ -59,14 +64,32 @@ class AgentSession:
     system: str = ""
     agent: str = ""
     branches: Branches = field(default_factory=Branches)
-    messages: dict[str, SessionMessage] = field(default_factory=dict)
+    messages: dict[str, Json | None] = field(default_factory=dict)
+    packed: list[bytes] = field(default_factory=list)
     unknown: Counter[str] = field(default_factory=Counter)
     origin: str = ""
     forks: set[str] = field(default_factory=set)
 
     def add(self, name: str, message: Json) -> None:
         """Add a message, by the name by which others follow it."""
-        self.messages.setdefault(name or f"#{len(self.messages)}", SessionMessage(name, message))
+        self.messages.setdefault(name or f"#{len(self.messages)}", message)
+
+    def pack(self) -> None:
+        """Hold the messages in a tenth of the room while another session is read."""
+        loose = {key: message for key, message in self.messages.items() if message is not None}
+        with suppress(orjson.JSONEncodeError):
+            self.packed.append(zlib.compress(orjson.dumps(loose), 1))
+            self.messages |= dict.fromkeys(loose)
+
+    def taken(self) -> list[SessionMessage]:
+        """Return the messages that were not left by going back."""
+        found = {**self.messages}
+        for each in self.packed:
+            found |= orjson.loads(zlib.decompress(each))
+        self.packed.clear()
+        self.messages = dict.fromkeys(found)
+        named = [SessionMessage(k * (k[0] != "#"), each) for k, each in found.items() if each]
+        return self.branches.taken(named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,22 +117,29 @@ class Program:
             named, at_hand = self.session(line), found.get((name, None))
             if named and name and at_hand and self.has_headers and not at_hand.messages:
                 at_hand.forks.add(named)
-            if named and not (at_hand and named in at_hand.forks):
+            if named and named != name and not (at_hand and named in at_hand.forks):
+                if at_hand:
+                    at_hand.pack()
                 name = named
             helper = self.helper(line)
-            fresh = AgentSession(helper or name, record.position)
-            session = found.setdefault((name, helper), fresh)
+            if (name, helper) not in found:
+                found[name, helper] = AgentSession(helper or name, record.position)
             try:
-                self.take(session, line)
+                self.take(found[name, helper], line)
             except RecordError as error:
                 yield located(error, "", record.position)
+        origins = {session.origin for session in found.values()} - {""}
+        yield from without_copied(self._episodes(found, has_gaps=records.gaps > 0), origins)
+
+    def _episodes(
+        self, found: Mapping[tuple[str, str | None], AgentSession], *, has_gaps: bool
+    ) -> Iterator[Reading]:
         mains = {name for (name, helper), each in found.items() if helper is None and each.messages}
         for (name, helper), session in found.items():
             if (helper is not None and name in mains) or not (session.messages or len(found) == 1):
                 continue
             others = (each for key, each in found.items() if key[0] == name and key[1] is not None)
             helped = sum(len(each.messages) for each in others) if helper is None else 0
-            has_gaps = records.gaps > 0
             yield from conversation_readings(
                 session.position, self._episode, session, helped, has_gaps=has_gaps
             )
@@ -118,7 +148,7 @@ class Program:
         self, conversation: Conversation, session: AgentSession, helped: int, *, has_gaps: bool
     ) -> Trajectory:
         conversation.has_gaps = has_gaps
-        branch = session.branches.taken([*session.messages.values()])
+        branch = session.taken()
         taken = self.settle(conversation, [each.message for each in branch])
         for message in taken:
             self.add(conversation, message)
@@ -176,7 +206,8 @@ def _take_claude(session: AgentSession, line: Json) -> None:
     if any(line.get(key) is True for key in _NOT_SAID) or model == "<synthetic>":
         return
     session.agent = session.agent or model
-    session.add(name, {**message, "role": kind})
+    said = {key: message[key] for key in ("id", "content") if key in message}
+    session.add(name, {"role": kind, **said})
 
 
 def _add_claude(conversation: Conversation, message: Json) -> None:

@@ -31,13 +31,7 @@ from deltamem_tui.trajectory.logs.record import (
     located,
 )
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
-from deltamem_tui.trajectory.model import (
-    FORKED_FROM,
-    SESSION,
-    LogSource,
-    Trajectory,
-    is_earlier,
-)
+from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.registry import (
@@ -47,11 +41,11 @@ from deltamem_tui.trajectory.readers.registry import (
     reader_named,
     reader_of,
 )
+from deltamem_tui.trajectory.readers.sessions import without_copied
 from deltamem_tui.trajectory.readers.shapes import without_pictures
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 from deltamem_tui.trajectory.validation import admitted, redact
 
-_NAMES = (SESSION, FORKED_FROM)
 _FORKED = re.compile(rb'"forked_from_id"\s*:\s*"([^"]{1,100})"')
 
 
@@ -91,7 +85,7 @@ def read_logs(
     logs = [(each.log, chosen or (reader_of(each.log) if each.named else None)) for each in found]
     if progress:
         progress.expect(sum(_size(log) for log, _ in logs))
-    return _without_copied(_read_all(logs, success_at, progress), _copied_sessions(logs))
+    return without_copied(_read_all(logs, success_at, progress), _copied_sessions(logs))
 
 
 def read_log(log: Log, reader: Reader, *, success_at: float = 1.0) -> Iterator[Reading]:
@@ -193,25 +187,6 @@ def _copied_sessions(logs: list[tuple[Log, Reader | None]]) -> set[str]:
         with suppress(TrajectoryError):  # is told when it is read
             found |= {name.decode("utf-8", "replace") for name in _FORKED.findall(log.head())}
     return found
-
-
-def _without_copied(readings: Iterator[Reading], names: set[str]) -> Iterator[Reading]:
-    """Yield the readings; of a session and a fork that goes on from all of it, the fork."""
-    held: list[Trajectory] = []
-    for each in readings:
-        if isinstance(each, Trajectory) and not names.isdisjoint(map(each.metadata.get, _NAMES)):
-            held.append(each)
-        else:
-            yield each
-    for each in held:
-        name = each.metadata.get(SESSION)
-        forks = [other for other in held if other.metadata.get(FORKED_FROM) == name]
-        later = next((fork for fork in forks if is_earlier(each, fork)), None)
-        if later is None:
-            yield each
-        else:
-            source, rest = each.source, f"goes on as its fork in {later.source.file}"
-            yield Notice(f"a session is left out: it {rest}", source.file, source.position)
 
 
 def _received(reading: Trajectory, log: Log, reader: Reader, success_at: float) -> Reading:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 
 from deltamem_tui.errors import RecordError, Remedy
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import Record, TextLine, human_size, located
+from deltamem_tui.trajectory.logs.record import Notice, Record, TextLine, human_size, located
+from deltamem_tui.trajectory.model import FORKED_FROM, SESSION, Trajectory, is_earlier
 from deltamem_tui.trajectory.readers.coding import own_words
 from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made, content_text
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
+_NAMES = (SESSION, FORKED_FROM)
 WENT_BACK = "the conversation went back and on from before"
 BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""
@@ -62,6 +64,8 @@ class Branches:
                 del tips[root]
         way = {name for tip in tips.values() for name in self._way_to(tip)}
         on_it = [each for each in messages if each.name in way or each.name not in self._roots]
+        if len(on_it) == len(messages):
+            return on_it
         turns = {_turn(each.message) for each in on_it} - {""}
         kept = {each.name for each in messages if _turn(each.message) in turns} | {
             each.name for each in on_it
@@ -195,3 +199,23 @@ def rest_refused(position: str) -> RecordError:
         position=position,
         hint="mend that one, or cut the file there",
     )
+
+
+def without_copied(readings: Iterator[Reading], names: set[str]) -> Iterator[Reading]:
+    """Yield the readings; of a session and a fork that goes on from all of it, the fork."""
+    held: list[Trajectory] = []
+    for each in readings:
+        if isinstance(each, Trajectory) and not names.isdisjoint(map(each.metadata.get, _NAMES)):
+            held.append(each)
+        else:
+            yield each
+    for each in held:
+        name = each.metadata.get(SESSION)
+        forks = [other for other in held if other.metadata.get(FORKED_FROM) == name]
+        later = next((fork for fork in forks if is_earlier(each, fork)), None)
+        if later is None:
+            yield each
+        else:
+            place = later.source.file or later.source.position
+            why = f"a session is left out: it goes on as its fork in {place}"
+            yield Notice(why, each.source.file, each.source.position)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,6 +31,7 @@ from deltamem_tui.trajectory.readers.reading import try_readers
 from tests.places import SHARED
 from tests.trajectory.readers.samples import (
     Json,
+    claude,
     episodes,
     lines,
     notices,
@@ -284,6 +286,7 @@ def _codex(name: str, said: list[str], origin: str = "", **about: object) -> byt
     )
 
 
+@pytest.mark.parametrize("is_one_file", [False, True])
 @pytest.mark.parametrize(
     ("origin", "about", "tasks"),
     [
@@ -293,11 +296,32 @@ def _codex(name: str, said: list[str], origin: str = "", **about: object) -> byt
     ],
 )
 def test_a_fork_is_no_second_episode_of_what_it_was_copied_from(
-    tmp_path: Path, origin: list[str], about: Json, tasks: list[tuple[str, int]]
+    tmp_path: Path, origin: list[str], about: Json, tasks: list[tuple[str, int]], is_one_file: bool
 ) -> None:
-    (tmp_path / "1.jsonl").write_bytes(_codex("origin", origin))
-    (tmp_path / "2.jsonl").write_bytes(_codex("fork", ["Sort it", "Turn it"], "origin", **about))
+    fork = _codex("fork", ["Sort it", "Turn it"], "origin", **about)
+    (tmp_path / "1.jsonl").write_bytes(_codex("origin", origin) + fork * is_one_file)
+    if not is_one_file:
+        (tmp_path / "2.jsonl").write_bytes(fork)
     found = list(read_logs(tmp_path))
     episodes = [each for each in found if isinstance(each, Trajectory)]
     assert {(each.metadata["id"], len(each.steps)) for each in episodes} == {*tasks}
     assert len(found) == 2, "what is left out is told"
+
+
+def test_sessions_put_together_take_less_room_than_their_file(tmp_path: Path) -> None:
+    texts = [f"Session {number}:" + " and on" * 40_000 for number in range(30)]
+    sessions = [
+        [claude("u1", None, "Count", **name), claude("a1", "u1", text, **name)]
+        for text, name in ((text, {"sessionId": text[:10]}) for text in texts)
+    ]
+    log = tmp_path / "all.jsonl"
+    log.write_bytes(b"".join(lines(*each) for each in sessions))
+    readings = read_logs(log)
+    tracemalloc.start()
+    try:
+        first = next(readings)  # all of the file is read by then
+        assert tracemalloc.get_traced_memory()[1] < log.stat().st_size
+    finally:
+        tracemalloc.stop()
+    found = [each for each in (first, *readings) if isinstance(each, Trajectory)]
+    assert [each.steps[0].action for each in found] == texts
