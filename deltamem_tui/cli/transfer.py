@@ -21,11 +21,10 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.export import Leak
 
-_Form = Literal["skills", "atif", "agents-md"]
+_Form = Literal["skills", "agents-md"]
 _ENDINGS = {
     "archive": ARCHIVE_SUFFIX,
     "skills": "-skills",
-    "atif": ".atif.jsonl",
     "agents-md": ".md",
 }
 """The forms that a bank is written in, and how their names end."""
@@ -33,7 +32,6 @@ _ENDINGS = {
 _NOTES = {
     "skills": "put the folders where your agent looks for skills; `deltamem bank install` reads "
     "them back",
-    "atif": "the episodes that it was learnt from, in the format that agents exchange",
     "agents-md": "what every task of the bank needs; agents read such a file by themselves",
 }
 _AGENTS_FILE = "AGENTS.md"
@@ -48,7 +46,7 @@ def export(
         Path | None, typer.Option("-o", "--out", metavar="PATH", help="Where to write.")
     ] = None,
     form: Annotated[
-        Literal["archive", "skills", "atif", "agents-md"],
+        Literal["archive", "skills", "agents-md"],
         flag("--as", "What to write."),
     ] = "archive",
     episodes: Annotated[bool, flag("--episodes", "Include the episodes.")] = False,
@@ -63,8 +61,8 @@ def export(
 
     The same state of a bank gives the same bytes. The nodes always go along, the episodes only if
     asked for. The digest that is printed can be given to `deltamem bank install --digest` where
-    the file arrives. `--as` writes what other programs read instead: a folder of Agent Skills, its
-    episodes as ATIF, or AGENTS.md.
+    the file arrives. `--as` writes what other programs read instead: a folder of Agent Skills, or
+    AGENTS.md.
     """
     if form != "archive" and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
@@ -75,13 +73,12 @@ def export(
     path = _checked_path(out, opened.name, form)
     with invocation.output.progress("exporting"):
         if form != "archive":
-            leaks = export.leaks(opened, with_episodes=form == "atif")
+            leaks = export.leaks(opened)
             if leaks and not allow_secrets:
                 return _withheld(opened, leaks)
             written = _write(opened, form, path, replace=replace)
             data: dict[str, Any] = {"bank": opened.name, "form": form, **written, "secrets": leaks}
-            notes = [_NOTES[form], *[EPISODES_LEAVE] * (form == "atif")]
-            return _exported(data, list(written), notes, leaks)
+            return _exported(data, list(written), [_NOTES[form]], leaks)
         ready = export.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
         )
@@ -111,13 +108,13 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
 
 def _write(bank: Bank, form: _Form, path: Path, *, replace: bool) -> dict[str, Any]:
     """Write a bank in another form than an archive; return what was written."""
-    from deltamem_tui.memory.transfer.plain import write_form
+    from deltamem_tui.memory.transfer.plain import write_agents_md
     from deltamem_tui.memory.transfer.skills import write_skills
 
     if form == "skills":
         return write_skills(bank, path, replace=replace)
-    write_form(bank, form, path, replace=replace)
-    return {"file": path} | ({"episodes": len(bank.episodes)} if form == "atif" else {})
+    write_agents_md(bank, path, replace=replace)
+    return {"file": path}
 
 
 def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:

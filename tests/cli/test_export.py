@@ -151,7 +151,7 @@ def test_what_cannot_be_installed_is_said_in_one_line(
     assert sorted(program.folder.rglob("*")) == before
 
 
-@pytest.mark.parametrize("form", ["archive", "atif"])
+@pytest.mark.parametrize("form", ["archive", "agents-md"])
 @pytest.mark.parametrize("place", ["", "task.nodes.jsonl", "bank.json", "new.deltamem"])
 def test_nothing_is_written_among_a_banks_files(program: Program, form: str, place: str) -> None:
     before = state_of(program.bank)

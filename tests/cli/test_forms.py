@@ -11,7 +11,7 @@ from deltamem_tui.memory.deltamem.definition import COLLECTIONS
 from tests.cli.support import Program, state_of
 
 SECRET = "ghp_" + "aB3dE5fG7hI9jK1lM3nO5pQ7rS9tU1vW3xY5"
-FORMS = {"skills": "kitchen-skills", "atif": "kitchen.atif.jsonl"}
+FORMS = {"archive": "kitchen.deltamem", "skills": "kitchen-skills"}
 
 
 def nodes_of(path: Path) -> dict[str, list[tuple[object, ...]]]:
@@ -36,7 +36,7 @@ def test_every_form_is_written_once_and_anew_on_request(
     assert state_of(program.bank) == before
 
 
-@pytest.mark.parametrize(("form", "name"), [("archive", "kitchen.deltamem"), *FORMS.items()])
+@pytest.mark.parametrize(("form", "name"), FORMS.items())
 def test_a_secret_leaves_in_no_form(program: Program, form: str, name: str) -> None:
     path = program.bank / "bank.json"
     path.write_text(path.read_text().replace("hot food", f"hot food {SECRET}"))
@@ -56,7 +56,7 @@ def test_a_secret_leaves_in_no_form(program: Program, form: str, name: str) -> N
 
 @pytest.mark.parametrize("option", [("--episodes",), ("--journal",), ("--builder", "Ada")])
 def test_what_is_for_archives_only(program: Program, option: tuple[str, ...]) -> None:
-    answer = program("export", "kitchen", "--as", "atif", *option)
+    answer = program("export", "kitchen", "--as", "skills", *option)
     assert answer.code == 2
     assert "are for archives" in answer.error
 

@@ -160,7 +160,6 @@ bank export kitchen -o out.deltamem
 bank export kitchen -o out.deltamem --replace --episodes --journal
 bank export kitchen --as skills -o skills
 bank export kitchen --as skills -o skills
-bank export kitchen --as atif -o kitchen.atif.jsonl
 bank export leaky
 bank export leaky --as agents-md
 bank export leaky --allow-secrets

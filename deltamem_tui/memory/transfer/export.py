@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,24 +47,11 @@ class Leak:
 
 
 @dataclass(frozen=True, slots=True)
-class Contents:
-    """The sources of a bank, as far as its lines show.
-
-    Attributes:
-        episodes: How many episodes it was learnt from, as far as they left something.
-    """
-
-    episodes: int
-    extractors: tuple[str, ...]
-    models: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class PreparedExport:
-    """A bank that is ready to leave."""
+    """A bank that is ready to leave, with what it was learnt from: see `_contents`."""
 
     package: Package
-    contents: Contents
+    contents: Mapping[str, Any]
     leaks: tuple[Leak, ...]
 
 
@@ -80,7 +67,8 @@ def prepare(
         StorageError: A file cannot be read.
     """
     contents = _contents(bank)
-    provenance = _provenance(bank.manifest.provenance, contents, builder)
+    by = {"builder": builder} if builder else {}
+    provenance = {**bank.manifest.provenance, **by, _CONTENTS: contents}
     found = [*_table_leaks(bank, with_episodes=with_episodes)]
     if with_journal and bank.journal.exists:
         for commit in bank.journal.commits():
@@ -93,14 +81,14 @@ def prepare(
     return PreparedExport(packed, contents, tuple(dict.fromkeys(found)))
 
 
-def leaks(bank: Bank, *, with_episodes: bool = False) -> tuple[Leak, ...]:
-    """Return the secrets in nodes and manifest, which leave in every form; in episodes if wanted.
+def leaks(bank: Bank) -> tuple[Leak, ...]:
+    """Return the secrets in nodes and manifest, which leave in every form.
 
     Raises:
         BankCorruptError: A file of the bank breaks the format.
         StorageError: A file cannot be read.
     """
-    found = _table_leaks(bank, with_episodes=with_episodes)
+    found = _table_leaks(bank, with_episodes=False)
     return tuple(dict.fromkeys([*found, *_manifest_leaks(bank, bank.manifest.provenance)]))
 
 
@@ -165,8 +153,10 @@ def _parsed(line: bytes, path: Path) -> dict[str, Any]:
     )
 
 
-def _contents(bank: Bank) -> Contents:
-    """Return what the bank was made of, by its lines or by its manifest."""
+def _contents(bank: Bank) -> dict[str, Any]:
+    """Return how many episodes left something in a bank, by its lines or by its manifest, and the
+    extractors and models that wrote it.
+    """
     origins = set[LineOrigin]()
     for name in bank.trees:
         snapshot = bank.snapshots[name]
@@ -176,14 +166,8 @@ def _contents(bank: Bank) -> Contents:
     found = learnt.union(*(each.episodes for each in origins)) - {""}
     before = bank.manifest.provenance.get(_CONTENTS)
     stated = before.get("episodes") if isinstance(before, Mapping) else None
-    return Contents(
-        episodes=max(len(found), stated if isinstance(stated, int) else 0),
-        extractors=tuple(sorted({each.extractor for each in origins} - {""})),
-        models=tuple(sorted({each.model for each in origins} - {""})),
-    )
-
-
-def _provenance(before: Mapping[str, Any], contents: Contents, builder: str) -> dict[str, Any]:
-    """Return the manifest's provenance, without a clock or a place."""
-    by = {"builder": builder} if builder else {}
-    return {**before, **by, _CONTENTS: asdict(contents)}
+    return {
+        "episodes": max(len(found), stated if isinstance(stated, int) else 0),
+        "extractors": sorted({each.extractor for each in origins} - {""}),
+        "models": sorted({each.model for each in origins} - {""}),
+    }

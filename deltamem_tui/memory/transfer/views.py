@@ -42,16 +42,16 @@ def view_export(outgoing: PreparedExport) -> ReportView:
     record = {
         "bytes": layout.size,
         "members": {entry.name: entry.size for entry in layout.entries},
-        "contents": outgoing.contents,
+        "contents": contents,
         "secrets": outgoing.leaks,
     }
-    by = f" by {', '.join(contents.extractors)}" if contents.extractors else ""
+    by = f" by {', '.join(contents['extractors'])}" if contents["extractors"] else ""
     along = any(entry.name.startswith(episodes.NAME) for entry in layout.entries)
     lines = [
         f"{layout.size:,} bytes in {counted(len(layout.entries), 'file')}",
-        f"learnt from {counted(contents.episodes, 'episode')}{by}",
+        f"learnt from {counted(contents['episodes'], 'episode')}{by}",
         EPISODES_LEAVE if along else "its episodes stay here",
-        *([f"models: {', '.join(contents.models)}"] if contents.models else []),
+        *([f"models: {', '.join(contents['models'])}"] if contents["models"] else []),
     ]
     sections = [ReportSection("A frozen copy", [one_line(line, 500) for line in lines])]
     if outgoing.leaks:
