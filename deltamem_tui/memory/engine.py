@@ -27,13 +27,7 @@ from deltamem_tui.errors import (
     wrong_argument,
 )
 from deltamem_tui.memory.episodes.outcomes import forget_lessons, weighed, with_facts_of
-from deltamem_tui.memory.episodes.stored_episodes import (
-    domain_of,
-    episode,
-    put_episode,
-    unmarked,
-    waits_again,
-)
+from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode, put_episode, unmarked
 from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.method import (
     RulesExtractor,
@@ -208,8 +202,7 @@ def learn_stored(
             return LearnResult(trajectory.id, new=False, trees={})
         bank.require_writable()  # before a model is paid for nothing
         embedder_of(bank, embedder)  # the bank may have been given another meanwhile
-        if waits_again(bank, trajectory.id):
-            forget_lessons(bank, trajectory.id)
+        forget_lessons(bank, trajectory.id)
         planned_on = bank.commit.sequence
         try:
             plan = method.plan(bank, trajectory, answers, vectors)

@@ -22,12 +22,11 @@ from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 LISTED = 1000
 """How many refusals and notices are kept, and logs tallied apart: the first. All are counted."""
-LISTED_NAMES = 40
-"""How many formats and domains are counted apart: the first."""
-OTHER_FILES, OTHER_DOMAINS = "other logs", "other domains"
-"""The names of all further ones."""
+OTHER_FILES = "other logs"
+"""The name of all further ones."""
 
 _NOTICES = 5
+_FORMATS = 40
 _REASONS = 5
 _NAMES = 3
 _NAME_WIDTH = 40
@@ -110,13 +109,11 @@ class FileTally:
     """Counts of one log, or of all. Everything but `without_outcome` counts duplicates too.
 
     Attributes:
-        formats: The formats it was read as; of the project's own logs, those that their episodes
-            were first read as.
-        sources: How many outcomes came from each source, by what counts, as of a duplicate the
-            bank's.
+        formats: The first formats it was read as; of the project's own logs, those that their
+            episodes were first read as.
+        sources: How many outcomes came from each source, of a duplicate the one that counts.
         changed: How many outcomes became their opposite.
         without_outcome: How many came into the bank without an outcome.
-        redactions: How many secrets were taken out, by kind.
     """
 
     formats: list[str] = field(default_factory=list)
@@ -155,7 +152,7 @@ class FileTally:
             self._read_as(error.format)
 
     def _read_as(self, name: str) -> None:
-        if name not in self.formats and len(self.formats) < LISTED_NAMES:
+        if name not in self.formats and len(self.formats) < _FORMATS:
             self.formats.append(name)
 
 
@@ -164,19 +161,16 @@ class ImportReport:
     """Results of importing some logs.
 
     Attributes:
-        redaction: What was taken out of the episodes: `secrets`, `personal` data too, or `off`.
         total: A tally of all logs.
         files: A tally per log, by its name, in the order in which they were read. From `LISTED`
             on, further logs are one, `OTHER_FILES`.
         entries: An entry for every episode, in order, if they are kept.
-        rejected: The first records that were refused, and why.
+        rejected: The first records that were refused.
         notices: The first notices of what readers left out by design.
         named: Those of the user's ids that name an episode that was read.
         unmatched: Those of the user's ids that name none.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
-        domains: How many episodes each of the first domains has. From `LISTED_NAMES` on, further
-            ones are one, `OTHER_DOMAINS`.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
         receipts: The receipts that were given; None if none were.
         receipts_added: How many episodes have receipts now that the bank did not know.
@@ -194,7 +188,6 @@ class ImportReport:
     named: set[str] = field(default_factory=set)
     unmatched: list[str] = field(default_factory=list)
     disputed: dict[str, None] = field(default_factory=dict)
-    domains: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     receipts: ReceiptFile | None = None
     receipts_added: int = 0
@@ -202,9 +195,6 @@ class ImportReport:
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
         arrival, found, outcome = received.arrival, received.arrival.trajectory, received.outcome
-        if domain := found.domain:
-            is_listed = domain in self.domains or len(self.domains) < LISTED_NAMES
-            self.domains[domain if is_listed else OTHER_DOMAINS] += 1
         for tally in self._tallies(found.source.file):
             tally.add(received)
         self.receipts_added += bool(received.is_written and found.receipts)
@@ -273,7 +263,6 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "unmatched": found.unmatched,
         "disputed": list(found.disputed),
         "receipts": _receipts_record(found),
-        "domains": {"total": found.domains.total(), "listed": dict(found.domains)},
         "unknown": reasons_record(found.reasons),
         "redactions": dict(total.redactions),
         "redaction": found.redaction,
@@ -386,11 +375,9 @@ def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:
     """Yield what readers left out by design, a line a reason; the others are counted."""
     lines = list(lines_by_reason(found.notices))[:most]
     yield from (ReportNote(line) for line, _ in lines)
-    shown = sum(count for _, count in lines)
-    if more := found.notice_count - shown:
-        listed = len(found.notices) - shown
-        lists = "`--json` lists them" if listed == more else f"`--json` lists {listed:,} of them"
-        yield ReportNote(f"more was left out in {counted(more, 'other place')}", lists)
+    if more := found.notice_count - sum(count for _, count in lines):
+        where = counted(more, "other place")
+        yield ReportNote(f"more was left out in {where}", f"`--json` lists the first {LISTED:,}")
 
 
 def _receipts_record(found: ImportReport) -> dict[str, Any]:
@@ -427,7 +414,9 @@ def _names(names: Sequence[str]) -> str:
 
 def _import_summary(found: ImportReport) -> str:
     did, redacted = "would import" if found.dry_run else "imported", found.total.redactions
-    text = f"{did} {counted(found.count('imported'), 'episode')}{_read_as(found)}"
+    text = f"{did} {counted(found.count('imported'), 'episode')}"
+    if found.total.formats:
+        text += f" (read as {_names(found.total.formats)})"
     for count, what in (
         (found.count("grown"), "grown"),
         (found.count("updated"), "updated"),
@@ -444,11 +433,3 @@ def _import_summary(found: ImportReport) -> str:
     notes = [note for note in _outcome_notes(found) if note.hint]
     notes += _notices(found, 3)
     return "; ".join((text, *(note.text for note in notes)))
-
-
-def _read_as(found: ImportReport) -> str:
-    """Return the formats and domains: a person who chose the wrong log or bank sees it here."""
-    facts = [f"read as {_names(found.total.formats)}"] if found.total.formats else []
-    if found.domains:
-        facts.append(f"of {_names([name for name, _ in found.domains.most_common()])}")
-    return f" ({', '.join(facts)})" if facts else ""

@@ -108,8 +108,18 @@ def give_outcomes(bank: Bank, ids: Sequence[str], *, success: bool | None) -> li
     with bank.writing() as batch:
         known = [known_episode(bank, each) for each in ids]
         judged = [person_verdict(each, success=success) for each in known]
-        found = overturned(bank, known, judged)
-        judged = mark(batch, found, judged)
+        if found := overturned(bank, known, judged):
+            for name, node in found.nodes:
+                batch.revise_node(name, structs.replace(node, label=found.label))
+            for again in found.episodes:
+                batch.set_state(again, EpisodeState.WAITING)
+            was = {LEARNT_AS: "success" if found.label == "failure" else "failure"}
+            judged = [
+                each.with_facts(metadata={**was, **each.metadata})
+                if each.id in found.episodes
+                else each
+                for each in judged
+            ]
         changed = [new for old, new in zip(known, judged, strict=True) if new != old]
         for each in changed:
             batch.put_episode(each.record())
@@ -242,25 +252,10 @@ def overturned(
     return Overturned(again, marked, label, len(found) - len(nodes)) if again else None
 
 
-def mark(
-    batch: Batch, found: Overturned | None, episodes: Sequence[Trajectory]
-) -> list[Trajectory]:
-    """Mark nodes and let their episodes wait; return the episodes as they are to be kept."""
-    if found is None:
-        return [*episodes]
-    for name, node in found.nodes:
-        batch.revise_node(name, structs.replace(node, label=found.label))
-    for each in found.episodes:
-        batch.set_state(each, EpisodeState.WAITING)
-    before = {LEARNT_AS: "success" if found.label == "failure" else "failure"}
-    return [
-        each.with_facts(metadata={**before, **each.metadata}) if each.id in found.episodes else each
-        for each in episodes
-    ]
-
-
 def forget_lessons(bank: Bank, episode_id: str) -> None:
     """Delete what an episode taught before it is learnt again, in a commit of its own."""
+    if f'"{LEARNT_AS}":'.encode() not in (bank.episodes.line(episode_id) or b""):
+        return  # almost always, so the lock is not taken for it
     with bank.writing() as batch:
         known = episode(bank, episode_id)
         if known is None or LEARNT_AS not in known.metadata:

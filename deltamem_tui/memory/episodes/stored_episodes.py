@@ -76,13 +76,6 @@ def unmarked(episode: Trajectory) -> Trajectory:
     return episode.with_facts(metadata=facts)
 
 
-def waits_again(bank: Bank, episode_id: str) -> bool:
-    """Return true if an episode was learnt once and is to be learnt again."""
-    if bank.episodes.state(episode_id) != EpisodeState.WAITING:
-        return False
-    return f'"{LEARNT_AS}":'.encode() in (bank.episodes.line(episode_id) or b"")
-
-
 def domain_of(bank: Bank) -> str:
     """Return the domain of episodes whose logs name none; empty for a generic bank."""
     domain = bank.manifest.domain

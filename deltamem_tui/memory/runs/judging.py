@@ -49,7 +49,6 @@ class JudgingReport:
         usage: What calls of the model took.
         in_flight: How many calls had no answer at the end, and may be paid for.
         without_outcome: How many episodes wait for an outcome now.
-        would_judge: How many episodes a run would ask about; 0 once it is done.
     """
 
     judged: list[JudgedEpisode] = field(default_factory=list)
@@ -58,7 +57,6 @@ class JudgingReport:
     usage: Usage = field(default_factory=Usage)
     in_flight: int = 0
     without_outcome: int = 0
-    would_judge: int = 0
     dry_run: bool = False
 
 
@@ -100,7 +98,7 @@ def estimate_judging(
         if found := episode(bank, each):
             usage += judge.estimate(JUDGE, judge.request(JUDGE, found, ()))
         advance()
-    return JudgingReport(usage=usage, without_outcome=len(ids), would_judge=len(ids), dry_run=True)
+    return JudgingReport(usage=usage, without_outcome=len(ids), dry_run=True)
 
 
 def judge_episodes(
@@ -202,7 +200,7 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
         "failures": len(words) - successes,
         "without_outcome": found.without_outcome,
         "usage": asdict(found.usage),
-        "would_judge": found.would_judge,
+        "would_judge": found.without_outcome if found.dry_run else 0,
         "judgements": [
             {
                 "id": each.trajectory.id,
@@ -216,7 +214,7 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
         ],
     }
     if found.dry_run:
-        facts: dict[str, Value] = {"would judge": found.would_judge, **usage_facts(found.usage)}
+        facts: dict[str, Value] = {"would judge": found.without_outcome, **usage_facts(found.usage)}
         return ReportView(record, facts, notes=[ReportNote("nothing was sent: this was a dry run")])
     record["on_their_way"] = found.in_flight
     counts = ("judged", "successes", "failures", "without_outcome")

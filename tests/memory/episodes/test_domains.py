@@ -38,15 +38,13 @@ def test_what_is_taken_in_has_the_domain_that_is_given_or_its_own_or_the_bank_s(
     tmp_path: Path, of_bank: str, given: str, kept: list[str]
 ) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain=of_bank)
-    found = take_in(bank, read_logs(logged(tmp_path, "", "town")), domain=given)
+    take_in(bank, read_logs(logged(tmp_path, "", "town")), domain=given)
     assert [each.domain for each in episodes(Bank.open(bank.path))] == kept
-    assert sorted(found.domains) == sorted({*kept})
 
 
 def test_blanks_are_no_part_of_a_name_and_spellings_are_one_domain(tmp_path: Path) -> None:
     bank = create_bank(tmp_path / "bank", embedder="hashing", domain="alfworld")
     names = ("Alf World", "Alf  World ", "alf world", "Alf\x1fWorld", " ", "webshop\n")
-    found = take_in(bank, read_logs(logged(tmp_path, *names)))
+    take_in(bank, read_logs(logged(tmp_path, *names)))
     kept = [each.domain for each in episodes(Bank.open(bank.path))]
     assert kept == ["Alf World", "Alf World", "alf world", "AlfWorld", "alfworld", "webshop"]
-    assert found.domains["Alf World"] == 2

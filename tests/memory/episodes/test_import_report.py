@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from itertools import product
 
 import pytest
 
-from deltamem_tui.memory.episodes import import_report
 from deltamem_tui.memory.episodes.import_report import (
     Arrival,
     EpisodeImport,
@@ -16,13 +14,11 @@ from deltamem_tui.memory.episodes.import_report import (
 )
 from deltamem_tui.trajectory.model import LogSource, Outcome, Trajectory
 
-SOLVED = Outcome(True, None, "stated")
 
-
-def report(outcomes: Iterable[Outcome], domains: Iterable[str] = ("alfworld",)) -> ImportReport:
+def report(outcomes: Iterable[Outcome]) -> ImportReport:
     found = ImportReport()
-    for outcome, domain in product(outcomes, domains):
-        read = Trajectory("heat it", outcome=outcome, source=LogSource("log.jsonl"), domain=domain)
+    for outcome in outcomes:
+        read = Trajectory("heat it", outcome=outcome, source=LogSource("log.jsonl"))
         arrival = Arrival(read, b"")
         found.add(EpisodeImport(arrival, "imported", outcome))
     return found
@@ -48,12 +44,3 @@ def test_episodes_without_an_outcome_wait(count: int, text: str) -> None:
     assert note.text in view.summary
     assert note.hint not in view.summary  # it is of the command line
     assert view.facts["imported"] == view.record["imported"] == count
-
-
-def test_the_first_domains_are_counted_apart_and_all_together(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(import_report, "LISTED_NAMES", 5)
-    view = view_import(report([SOLVED], ["ALFWorld", *(f"d{n}" for n in range(6))]))
-    assert view.record["domains"]["listed"][import_report.OTHER_DOMAINS] == 2
-    assert view.record["domains"]["total"] == 7
