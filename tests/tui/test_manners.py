@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from textual.binding import Binding
 from textual.dom import DOMNode
+from textual.events import Key
 from textual.widgets import OptionList
 
 from deltamem_tui.config import Configuration
@@ -221,6 +222,16 @@ def test_the_keys_that_lead_out_and_to_help_are_always_there(
         assert person.app._exit
 
     browse(folder, story, "kitchen", size=size)
+
+
+@pytest.mark.parametrize("key", ["1", "2", "3", "4", "b", "question_mark", "colon"])
+def test_a_key_behind_the_one_that_quits_does_nothing(folder: Path, key: str) -> None:
+    async def story(person: Person) -> None:
+        for each in ("q", key):  # both are there before the first is answered
+            person.app.post_message(Key(each, None))
+        await person.settle()
+
+    browse(folder, story, "kitchen")
 
 
 def test_who_presses_ctrl_c_is_told_the_key_that_quits(folder: Path) -> None:

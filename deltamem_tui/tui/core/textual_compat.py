@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.screen import Screen
 from textual.worker import WorkerFailed
 
@@ -24,6 +25,8 @@ class FailureKeeper(App[None]):
 
     def _handle_exception(self, error: Exception) -> None:
         """Leave, and keep the error for who started the browser, where textual would print it."""
+        if self._exit and isinstance(error, NoMatches):
+            return  # a screen that comes up while the program ends is given no widgets
         if self.failure is None:
             self.failure = error.error if isinstance(error, WorkerFailed) else error
             self._exception = error  # as textual does it, for who drives the browser in a test
