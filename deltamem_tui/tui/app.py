@@ -67,6 +67,8 @@ class DeltaMemApp(FailureKeeper):
         configuration: Configuration | None = None,
     ) -> None:
         super().__init__(ansi_color=True if "NO_COLOR" in os.environ else None)
+        if self.console.color_system == "standard":  # its 16 colours blend: the terminal's own
+            self.ansi_color = True
         self.folder = folder
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))

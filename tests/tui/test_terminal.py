@@ -73,6 +73,15 @@ def test_no_color_sends_no_colour(folder: Path) -> None:
     assert any("38" in styles for styles in styles_of(folder))
 
 
+@pytest.mark.parametrize("theme", ["textual-dark", "textual-light"])
+def test_sixteen_colours_leave_the_ground_to_the_terminal(folder: Path, theme: str) -> None:
+    """It knows whether it is dark or light: no ground of ours, and no white on its own."""
+    screen = {"TERM": "screen", "COLORTERM": "", "DELTAMEM_THEME": theme}
+    said = {style for styles in styles_of(folder, **screen) for style in styles}
+    assert "31" in said  # a failure is red
+    assert not said & {*map(str, (37, 97, *range(40, 48), *range(100, 108)))}, said
+
+
 def styles_of(folder: Path, **environment: str) -> list[list[str]]:
     written = seen(folder / "kitchen", "j*", "✗", **environment)
     return [each.decode().split(";") for each in _STYLES.findall(written)]

@@ -24,7 +24,7 @@ class LineList(ScrollView, can_focus=True):
     {INK_CSS.replace("INKED", "LineList")}
     LineList > .ink--cursor {{ background: $surface-lighten-2; text-style: bold; }}
     LineList:focus > .ink--cursor {{ background: $primary; color: $text; text-style: bold; }}
-    LineList:ansi > .ink--cursor {{ text-style: bold underline; }}
+    LineList:ansi > .ink--cursor {{ background: ansi_default; text-style: bold underline; }}
     LineList:ansi:focus > .ink--cursor {{
         color: ansi_default; background: ansi_default; text-style: reverse bold;
     }}
