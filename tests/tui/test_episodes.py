@@ -73,12 +73,12 @@ def test_episodes_are_filtered_and_sorted_as_the_nodes_are(folder: Path) -> None
         await person.press("3", "G", "slash")
         assert "outcome:unknown" in " ".join(person.screen.split())
         await person.write("outcome:unknown")
-        assert "3 episodes · 2 waiting · 1 fit the filter" in person.screen
+        assert "3 episodes · 2 waiting · L learns from them · 1 fit the filter" in person.screen
         await person.press("enter")
         assert tasks(person) == [UNSAID.task]
         assert f"Episode {UNSAID.id}" in pane(person, "steps")
         await person.press("S")
-        assert "a success now" in person.said[-1]
+        assert "marked as a success" in person.said[-1]
         assert tasks(person) == []
         assert "No episode fits the filter." in pane(person, "steps")
         await person.press("escape")

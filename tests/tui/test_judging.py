@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.importer import take_in
-from deltamem_tui.memory.episodes.outcomes import with_verdict
+from deltamem_tui.memory.episodes.outcomes import give_outcomes, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episode, put_episode
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import from_record
@@ -19,6 +20,7 @@ from tests.tui.support import (
     Person,
     browse,
     pane,
+    small_bank,
     tasks,
     trajectory,
 )
@@ -51,9 +53,26 @@ def test_of_those_that_wait_the_next_one_is_judged_next(folder: Path) -> None:
         assert outcomes() == [None, True, False, None]
         assert cursor_on(person) == "heat egg 3"
         await person.press("S")
-        assert cursor_on(person) == "heat egg 0"  # behind the last row there is none
+        assert cursor_on(person) == UNSAID.task  # behind the last row the first comes again
+        await person.press("C")
+        assert cursor_on(person) == "heat egg 0"
+
+    async def unfiltered(person: Person) -> None:
+        """What was said of an episode does not come again, and it stays in the list."""
+        await person.press("3", *order, "g", *"jjjj")
+        first, *others = [each for each in tasks(person) if each.startswith("heat egg")]
+        for key, following in zip("SCFC", [*others[1:], first, first], strict=True):
+            await person.press(key)
+            assert cursor_on(person) == following
+        assert len(tasks(person)) == 7
 
     browse(folder, story, "kitchen", size=(120, 40))
+    for order in ("", "s"):
+        shutil.rmtree(folder / "kitchen")
+        kitchen = small_bank(folder / "kitchen")
+        give_outcomes(kitchen, [UNSAID.id], success=True)
+        take_in(Bank.open(folder / "kitchen"), waiting)
+        browse(folder, unfiltered, "kitchen", size=(120, 40))
 
 
 def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(folder: Path) -> None:
@@ -98,7 +117,7 @@ def test_all_that_a_filter_shows_are_judged_at_once(folder: Path) -> None:
             "A", "down", "down", "enter"
         )  # nothing is overturned: it is not asked again
         assert outcomes() == [True, True, None, False, False, False]
-        assert person.said[-1] == "3 episodes are failures now; L learns from them"
+        assert person.said[-1] == "marked 3 episodes as failures; L learns from them"
         await person.press("A", "down", "enter")
         assert "3 had the opposite outcome" in person.screen
         await person.press("n")
@@ -117,11 +136,11 @@ def test_logs_that_do_not_say_how_they_ended_are_no_dead_end(folder: Path) -> No
         await person.press("3", "L")
         assert "These 4 logs do not say how they ended" in person.screen
         await person.press("enter")
-        assert "S success, F failure, C if you cannot tell" in person.said[-1]
+        assert "S marks a success, F a failure, C one" in person.said[-1]
         await person.press("C")
         await person.press("L", "down", "enter")
         assert person.said[-1].startswith(
-            "4 episodes are successes now; learnt 4 episodes by rules"
+            "marked 4 episodes as successes; learnt 4 episodes by rules"
         )
 
     browse(folder, story, "own", size=(120, 40))
@@ -140,7 +159,7 @@ def test_what_is_doubtful_comes_first_and_says_why(folder: Path) -> None:
         assert "log and judge disagree" in person.screen
         assert "judge: failure, the egg is cold" in pane(person, "steps")
         await person.press("C")
-        assert person.said[-1] == f"{doubted.task}: unclear to you now"
+        assert person.said[-1] == f"marked as unclear: {doubted.task}"
         assert "disagree" not in person.screen, "a person said something of it"
 
     browse(folder, story, "kitchen", size=(140, 40))

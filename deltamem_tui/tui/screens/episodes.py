@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import chain
+from itertools import chain, islice
 from typing import ClassVar
 
 from rich.text import Text
@@ -56,34 +56,39 @@ class EpisodeList(LineList):
         self.book: EpisodeBook | None = None
         self._read: dict[int, Trajectory] = {}
 
-    def show(self, book: EpisodeBook, *, in_place: bool = False) -> None:
+    def show(self, book: EpisodeBook, *, in_place: bool = False, onward: bool = False) -> None:
         """Show these episodes, the cursor on the one it was on.
 
         If the list is arranged as before (`in_place`) and that episode has left it, the cursor is
-        on the next one, or else on the one before.
+        on the next one, or else on the one before. `onward` leads to the next doubtful one.
         """
         before, at = self.book.ids if self.book else (), self.cursor
         known = chain(before[at:], reversed(before[:at])) if in_place else before[at : at + 1]
         places = {episode_id: place for place, episode_id in enumerate(book.ids)}
+        found = (places[each] for each in known if each in places)
         self.book = book
         self._read.clear()
-        self.lines_changed(next((places[each] for each in known if each in places), 0))
+        if onward:
+            others = islice(chain(before[at + 1 :], before[:at]), _KEPT)
+            doubtful = (places[each] for each in others if self.is_doubtful(places.get(each)))
+            found = chain(doubtful, found)
+        self.lines_changed(next(found, 0))
 
     @property
     def episode(self) -> str | None:
         """The id of the episode under the cursor."""
         return self.book.ids[self.cursor] if self.book else None
 
-    @property
-    def is_doubtful(self) -> bool:
-        """True if nobody knows how the episode under the cursor ended, or it needs a verdict."""
+    def is_doubtful(self, line: int | None) -> bool:
+        """Return whether an episode needs a verdict: not if the user could not tell."""
+        if line is None or not self.book:
+            return False
         try:
-            outcome = self._trajectory(self.cursor).outcome if self.book else None
+            outcome = self._trajectory(line).outcome
         except DeltaMemError:
             return False
-        return outcome is not None and (
-            not outcome.known or bool(self.book and self.book.why_doubtful(self.cursor))
-        )
+        unsaid = not outcome.known and outcome.source != "user"
+        return unsaid or bool(self.book.why_doubtful(line))
 
     def line_count(self) -> int:
         """Return how many episodes there are."""
@@ -134,6 +139,7 @@ class EpisodesScreen(BankScreen):
     EpisodesScreen TextPane:focus { border-top: heavy $accent; }
     EpisodesScreen.-narrow Horizontal { layout: vertical; }
     EpisodesScreen.-narrow TextPane { height: 1fr; }
+    EpisodesScreen.-narrow.-no-node #node { display: none; }
     """
 
     def __init__(self, home: OpenBank) -> None:
@@ -141,6 +147,7 @@ class EpisodesScreen(BankScreen):
         self._whole: EpisodeBook | None = None
         self._node_number = 0
         self._node_of: str | None = None
+        self._judged: str | None = None  # the episode that is being given an outcome
         self._sought: tuple[str, ...] = ()
         self._linked: tuple[str, ...] = ()  # the episode that a node led to, and the node
         self._list = EpisodeList()
@@ -192,7 +199,9 @@ class EpisodesScreen(BankScreen):
             pane.mark(words)
         self._list.words = words
         self._whole, book = books
-        self._list.show(book, in_place=self.list_filter.in_place)
+        judged, self._judged = self._judged, None
+        onward = judged is not None and judged == self._list.episode
+        self._list.show(book, in_place=self.list_filter.in_place, onward=onward)
         self._head()
         if self.browser.session.new_bank == self.home.path:
             self.browser.session.new_bank = None
@@ -235,16 +244,15 @@ class EpisodesScreen(BankScreen):
         self.offer("extract", when=waiting > 0)
         self.offer("filter_episodes", when=bool(whole))
         self.offer("mark_all", when=bool(self._list.line_count()))
-        title = f"{counted(len(whole), 'episode')} · {waiting:,} waiting"
-        if shown_as.text and self.list_filter.is_in_force:
-            title += f" · {self._list.line_count():,} fit the filter"
-        if shown_as.order != "import":
-            title += f" · by {shown_as.order}"
-        key = self.browser.key_of
+        title, key = f"{counted(len(whole), 'episode')} · {waiting:,} waiting", self.browser.key_of
         if waiting and not whole.bank.frozen:
             title += f" · {key('extract')} learns from them"
         elif any(map(len, whole.bank.trees.values())):
             title += f" · {key('show_recall')} asks what it knows"
+        if shown_as.text and self.list_filter.is_in_force:
+            title += f" · {self._list.line_count():,} fit the filter"
+        if shown_as.order != "import":
+            title += f" · by {shown_as.order}"
         self._list.border_title = Content(title)
 
     # The episode and its nodes
@@ -257,7 +265,9 @@ class EpisodesScreen(BankScreen):
             linked, places = self._linked[1:], self._places
             self._node_number = places.index(linked) if linked in places else 0
             self._node_of = name
-        self.offer("succeeded", "failed", "cannot_tell", when=self._list.is_doubtful)
+        self.offer(
+            "succeeded", "failed", "cannot_tell", when=self._list.is_doubtful(self._list.cursor)
+        )
         self._show_episode()
 
     @property
@@ -307,6 +317,7 @@ class EpisodesScreen(BankScreen):
         """Show a node that the episode gave, as the bank was when its episodes were read."""
         place, count = self._place, len(self._places)
         self.offer("episode_node", when=place is not None)
+        self.set_class(place is None, "-no-node")
         if place is None:
             self._node.border_title = "node"
             text = "The bank has no node from this episode."
@@ -375,10 +386,11 @@ class EpisodesScreen(BankScreen):
         """Write how the episode under the cursor ended; ask first if it was learnt."""
         if (name := self._list.episode) is not None and self.writable():
             path = self.home.path
-            self.browser.work.start(
+            started = self.browser.work.start(
                 "writing the outcome",
                 lambda progress: plan_verdict(path, [name], progress, success=success),
             )
+            self._judged = name if started else self._judged
 
     def action_mark_all(self) -> None:
         """Ask how all episodes that are shown ended."""
@@ -388,14 +400,13 @@ class EpisodesScreen(BankScreen):
         if self.list_filter.inquiry.under_way or not self.list_filter.is_in_force:
             self.browser.notes.notify("the filter is still at work; try again in a moment")
             return
-        title = f"How did all {counted(len(book), 'episode')} that are shown end?"
+        title = f"How did all {counted(len(book), 'shown episode')} end?"
         learning.ask_how_ended(self, list(book.ids), title, shown_as.text, self.judge_one_by_one)
 
     def judge_one_by_one(self) -> None:
         """Show what has no outcome, and say which keys give it one."""
         self.list_filter.arrange_by("outcome:unknown", "import")
         self._list.focus()
-        success, failure, neither = map(self.browser.key_of, ("succeeded", "failed", "cannot_tell"))
-        self.browser.notes.notify(
-            f"{success} success, {failure} failure, {neither} if you cannot tell"
-        )
+        yes, no, neither = map(self.browser.key_of, ("succeeded", "failed", "cannot_tell"))
+        said = f"{yes} marks a success, {no} a failure, {neither} one of which you cannot tell"
+        self.browser.notes.notify(said)
