@@ -35,7 +35,7 @@ def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
         assert person.app.session.bank.commit.event == "edit"
         await person.press("u")
         assert "Undo this edit in kitchen?" in person.screen
-        assert "says again: heat some object" in person.screen
+        assert "text restored: heat some object" in person.screen
         await person.press("y")
         assert person.node.payload == before.payload
         tree = person.app.session.bank.tree("task")

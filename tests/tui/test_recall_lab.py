@@ -178,7 +178,7 @@ def test_real_work_is_asked_without_a_threshold(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("2")
         await person.write("bake bread")
-        assert why(person).endswith("is not near; no threshold applies.")
+        assert why(person).endswith("is not near enough.")
         await person.press("escape", "plus")
         assert person.said[-1] == "no threshold applies to this answer; nothing is tried"
         assert "tried: " not in person.screen

@@ -13,7 +13,7 @@ def test_the_verdict_is_in_words_and_the_numbers_are_the_banks(folder: Path) -> 
         await person.press("4")
         text = pane(person, "report")
         for words in (
-            "1 episode learnt, 2 waiting. 1 of them do not say how they ended.",
+            "1 episode learnt, 2 waiting. 1 outcome unknown.",
             "8 of 9 nodes were never used",
             "2 of 9 nodes are failures",
             "Press 3, then L: learn from the episodes that wait.",

@@ -130,7 +130,7 @@ def test_what_may_be_merged_is_offered(folder: Path) -> None:
         dialog = person.app.screen
         assert isinstance(dialog, AskDialog)
         assert dialog.query_one("#other", Choices).chosen == "near"
-        assert "not offered: far: another embedder" in person.screen
+        assert "far   another search model, hashing" in person.screen
 
     browse(folder, story, size=(120, 40))
 

@@ -28,6 +28,7 @@ class FormLine:
     hint: str = ""  # shown while it is empty
     tick: bool = False  # a box to tick: its answer is `yes` or empty
     choices: Mapping[str, str] = field(default_factory=dict)  # what each is; one is chosen
+    unfit: Mapping[str, str] = field(default_factory=dict)  # why others cannot be; they are dimmed
     path: bool = False  # it is completed
 
 

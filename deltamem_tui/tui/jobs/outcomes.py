@@ -70,13 +70,13 @@ def _becomes(now: Node | None, then: Node) -> str:
         return "deleted" if then.deleted else "comes back"
     if now.label != then.label:
         return f"is a {then.label} again"
-    return "moves back" if now.parent != then.parent else "says again"
+    return "moves back" if now.parent != then.parent else "text restored"
 
 
 _ENDS = {
     True: ("a success", "successes"),
     False: ("a failure", "failures"),
-    None: ("unclear to you", "unclear to you"),
+    None: ("unclear", "unclear"),
 }
 
 
@@ -104,7 +104,7 @@ def plan_verdict(
     def give(at_work: Progress) -> BankChange:
         give_outcomes(Bank.open(path), ids, success=success)
         marked = f"; {found.text}" if found else ""
-        said = f"{whose} are {end} now" if many else f"{whose}: {end} now"
+        said = f"marked {whose} as {end}" if many else f"marked as {end}: {whose}"
         if isinstance(then, str):
             return BankChange(path, said + marked + then)
         done = then(at_work)

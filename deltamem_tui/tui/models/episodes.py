@@ -126,7 +126,7 @@ def episode_sections(
 def outcome_facts(outcome: Outcome) -> str:
     """Return how an episode ended: who says so, with which reward, and why."""
     ended = {True: "success", False: "failure", None: "outcome unknown"}[outcome.success]
-    facts = [f"{ended} (source: {outcome.source})"]
+    facts = [ended if outcome.source == "unknown" else f"{ended} (source: {outcome.source})"]
     if outcome.reward is not None:
         facts.append(f"reward {outcome.reward:g}")
     if outcome.reason:

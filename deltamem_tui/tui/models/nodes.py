@@ -50,11 +50,11 @@ def _heading(tree: str, display: Display, node: Node) -> str:
 
 def _facts(tree: Tree, node: Node) -> str:
     counts = tree.counts(node.id)
-    recalls = f"recalled {counted(counts.recalls, 'time')}, {counts.successes:,} tasks succeeded"
+    recalls = f"recalled for {counted(counts.recalls, 'later episode')}: {counts.successes:,} "
+    recalls += f"succeeded, {counts.hits:,} of them with it as the match"
     facts = [
         f"depth {node.depth}",
         counted(len(tree.child_rows(tree.row(node.id))), "child", "children"),
-        f"matched by {counted(counts.hits, 'success', 'successes')} while learning",
         recalls if counts.recalls else "never recalled",
         counted(count_tokens(node.text), "token"),
     ]

@@ -15,7 +15,7 @@ from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate, EmbeddingCache, card_of, embedder_of
 
 CANDIDATES = 20
-_RULES = {"kind": "kind of task", "work": "what near tasks have in common"}
+_RULES = {"kind": "kind of task", "work": "similar past tasks"}
 NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
 
@@ -83,7 +83,7 @@ def match_lines(bank: Bank, found: CollectionRecall | None) -> list[MatchLine]:
         above = others + sum(each.score >= found.threshold for each in found.candidates[others:])
         lines.insert(above, MatchLine("threshold", f"threshold {found.threshold:g}"))
     if others:
-        text = f"↑ by {_RULES.get(found.rule, found.rule)} · ↓ to compare"
+        text = f"↑ by {_RULES.get(found.rule, found.rule)} · ↓ for comparison"
         lines.insert(others, MatchLine("rule", text))
     return lines
 
@@ -111,7 +111,7 @@ def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
     display, match = display_of(bank, found.collection), found.match
     if match is None:
         limit, score = found.threshold, found.candidates[0].score
-        far = f"below the threshold {limit:g}" if limit > -1 else "not near; no threshold applies"
+        far = f"below the threshold {limit:g}" if limit > -1 else "not near enough"
         return f"No match: the best score, {score:.3f}, is {far}."
     if match.rule != "threshold":
         root = display.of_title(found.chain[0])

@@ -120,7 +120,7 @@ def ask_how_ended(
         "one by one": "you say it of each",  # chosen at first: enter alone says nothing of any
         "all succeeded": f"{learnt} skills",
         "all failed": f"{learnt} warnings",
-        "a model judges": "those without an outcome, its price first",
+        "a model judges": "those without an outcome; you see the price first",
     }
 
     def begin(answer: FormAnswer, retry: Retry) -> None:

@@ -240,14 +240,12 @@ class MemoryScreen(BankScreen):
         """Show what is being moved: on its line, and with the keys that end it."""
         for name, view in self._outlines.views.items():
             view.moving = moved.node.id if moved and moved.tree == name else ""
-        key = self.browser.key_of
-        self._move_keys = (
-            moved
-            and (
+        key, self._move_keys = self.browser.key_of, ""
+        if moved:
+            self._move_keys = (
                 f"moving » {moved.node.id}: {key('move')} below this node · "
                 f"{key('make_root')} a root · {key('step_back')} cancels"
             )
-        ) or ""
         self._show_node()
 
     def action_show(self, screen: str) -> None:

@@ -112,6 +112,7 @@ class AnswerPane(Vertical):
     AnswerPane:focus-within { border-top: heavy $accent; }
     AnswerPane MatchList { height: 1fr; min-height: 2; }
     AnswerPane .why { height: auto; padding: 0 1; color: $text-muted; }
+    AnswerPane:ansi .why, RecallScreen:ansi #tried { color: ansi_default; }
     """
 
     def __init__(self, tree: str, title: str) -> None:
@@ -173,7 +174,10 @@ class RecallScreen(BankScreen):
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem", "recall")
-        for name, hint in (("task", "the goal, as the agent is told it"), ("scene", "where it is")):
+        for name, hint in (
+            ("task", "the goal, as the agent is told it"),
+            ("scene", "where the agent is"),
+        ):
             with Horizontal(classes="question"):
                 yield Static(Text(name))
                 yield LineInput(placeholder=hint, id=name, compact=True)
@@ -195,8 +199,8 @@ class RecallScreen(BankScreen):
         key = self.browser.key_of
         words = self._first_step() or (
             f"Type a task ({key('ask_task')}), a scene (tab) or both: you see which nodes match, "
-            f"why, and what an agent would be told. Then {key('numbers')} tries other parameters; "
-            f"nothing is written before {key('save_parameters')}."
+            f"why, and what an agent would be told. {key('numbers')} tries other parameters; nothing "
+            f"is saved until you press {key('save_parameters')}."
         )
         with suppress(DeltaMemError):  # the bank's method may not be installed
             words += f"\n\n{method_of(self.home.bank).ranking}"
@@ -207,11 +211,9 @@ class RecallScreen(BankScreen):
         """Return what to do first in a bank that has learnt nothing; else nothing."""
         if any(map(len, self.bank.trees.values())):
             return ""
-        show, imports, learns = map(
-            self.browser.key_of, ("show_episodes", "import_logs", "extract")
-        )
-        steps = f"Press {show}: {imports} imports logs, {learns} learns from them."
-        return f"There is nothing to recall yet. {steps}"
+        key = self.browser.key_of
+        steps = f"{key('import_logs')} imports logs, {key('extract')} learns from them."
+        return f"There is nothing to recall yet. Press {key('show_episodes')}: {steps}"
 
     def bank_changed(self) -> None:
         """Take over the bank's numbers, but for those the user plays with; ask again."""
@@ -389,10 +391,8 @@ class RecallScreen(BankScreen):
         if (node := self._node) is None:
             self._chain.show([Section("", "No node is under the cursor.", quiet=True)])
             return
-        chain, display = (
-            self.bank.tree(self._tree).chain(node.id),
-            display_of(self.bank, self._tree),
-        )
+        chain = self.bank.tree(self._tree).chain(node.id)
+        display = display_of(self.bank, self._tree)
         self._chain.border_title = Content(f"chain · {display.title} · {node.id}")
         self._chain.show(chain_sections(display, chain), len(chain) - 1)
 

@@ -82,7 +82,7 @@ def _task(past: Past, number: int) -> str:
 
 def _verdict(bank: Bank, counts: BankStatistics, *, too_high: bool) -> Iterator[str]:
     """Say in words what a bank is worth."""
-    rest = f" {counts.without_outcome:,} of them do not say how they ended."
+    rest = f" {counted(counts.without_outcome, 'outcome')} unknown."
     learnt = f"{counted(counts.learnt, 'episode')} learnt, {counts.waiting:,} waiting."
     yield learnt + (rest if counts.without_outcome else "")
     nodes = sum(each.nodes for each in counts.trees.values())
@@ -141,7 +141,7 @@ def _collections(shown: Mapping[str, Display], counts: BankStatistics) -> Iterat
         yield Section(
             display.title,
             f"{counted(tree.nodes, 'node')}: {kinds} · {counted(tree.failures, 'failure')}{fused}\n"
-            f"{counted(tree.hits, 'hit')} · {tree.tokens:,} tokens",
+            f"matched {counted(tree.hits, 'time')} with success · {tree.tokens:,} tokens",
         )
 
 

@@ -152,22 +152,21 @@ def merge(browser: Browser, path: Path) -> None:
     choices, unfit = _others(browser, path, same_embedder=True)
     if not choices:
         return
-    lines = (FormLine("other", f"Bank to merge into {path.name}", choices=choices),)
+    lines = (FormLine("other", "Bank to merge", choices=choices, unfit=unfit),)
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         return browser.work.start(
             "comparing", lambda _: _plan_merge(path, browser.folder, answer), retry=retry
         )
 
-    title = f"Merge into {path.name}"
-    browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: unfit)
+    browser.forms.ask(f"Merge into {path.name}", lines, begin, bank=path)
 
 
 def _others(
     browser: Browser, path: Path, *, same_embedder: bool
-) -> tuple[dict[str, str], list[str]]:
+) -> tuple[dict[str, str], dict[str, str]]:
     """Return the banks that fit the one at `path`, and why others do not; says if none does."""
-    target, choices, unfit = Bank.open(path), dict[str, str](), list[str]()
+    target, choices, unfit = Bank.open(path), dict[str, str](), dict[str, str]()
     for place in paths.find_banks(browser.folder):
         if place.path.resolve() == path.resolve():
             continue
@@ -178,15 +177,15 @@ def _others(
                 if same_embedder:
                     require_same(card_of(target), card_of(bank))
             except EmbedderMismatchError:
-                model = one_line(card_of(bank).model, 40)
-                unfit.append(f"not offered: {place.name}: another embedder, {model}")
+                unfit[place.name] = f"another search model, {one_line(card_of(bank).model, 40)}"
                 continue
             if method != target.manifest.method:
-                unfit.append(f"not offered: {place.name}: another method, {one_line(method, 40)}")
+                unfit[place.name] = f"another method, {one_line(method, 40)}"
             else:
                 choices[place.name] = bank_facts(bank)
     if not choices:
-        browser.notes.notify("; ".join(["there is no other bank that fits this one", *unfit]))
+        why = [f"{name}: {reason}" for name, reason in unfit.items()]
+        browser.notes.notify("; ".join(["there is no other bank that fits this one", *why]))
     return choices, unfit
 
 
@@ -257,9 +256,8 @@ def compare(browser: Browser, screen: Screen[None], path: Path) -> None:
         return browser.work.start("comparing", work, retry=retry)
 
     folder = browser.folder
-    lines = [FormLine("other", "The other bank", choices=choices)]
-    title = f"Compare {path.name} with another bank"
-    browser.forms.ask(title, lines, begin, bank=path, preview=lambda *_: unfit)
+    lines = [FormLine("other", "The other bank", choices=choices, unfit=unfit)]
+    browser.forms.ask(f"Compare {path.name} with another bank", lines, begin, bank=path)
 
 
 def _show_comparison(screen: Screen[None], sections: Sequence[Section]) -> None:

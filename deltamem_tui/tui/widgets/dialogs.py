@@ -10,6 +10,7 @@ from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding
 from textual.containers import Vertical, VerticalScroll
+from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static, TextArea
 
@@ -45,6 +46,8 @@ class Dialog(ModalScreen[AnswerT]):
     Dialog .-keys { color: $text-muted; link-color: $text-muted; link-style: none; }
     Dialog .-label { color: $text-primary; }
     Dialog:ansi .-label { color: ansi_cyan; }
+    Dialog:ansi:light .-label { color: ansi_blue; }
+    Dialog:ansi .-keys { color: ansi_default; link-color: ansi_default; }
     """
 
     def dismiss(self, result: AnswerT | None = None) -> AwaitComplete:
@@ -128,7 +131,7 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
     DEFAULT_CSS = """
     EditFieldsDialog > Vertical { width: 96%; max-width: 100%; height: 90%; }
     EditFieldsDialog TextArea, EditFieldsDialog TextArea:focus {
-        height: 1fr; min-height: 3; border: none; padding: 0; margin-bottom: 1;
+        height: 1fr; min-height: 4; border: none; border-top: solid $primary; padding: 0;
     }
     """
     BINDINGS: ClassVar = [
@@ -155,14 +158,13 @@ class EditFieldsDialog(Dialog[Mapping[str, str] | None]):
     def compose(self) -> ComposeResult:
         with Vertical():
             with VerticalScroll(can_focus=False):
-                for name, label in self._labels.items():
-                    yield Static(Text(clean(label).capitalize()), classes="-label")
-                    yield self._areas[name]
+                yield from self._areas.values()
             yield self._keys
 
     def on_mount(self) -> None:
-        """Keep the cursors from blinking: over a slow line they would send for ever."""
-        for area in self._areas.values():
+        """Name the fields; over a slow line a cursor that blinks would send for ever."""
+        for name, area in self._areas.items():
+            area.border_title = Content(clean(self._labels[name]).capitalize())
             area.cursor_blink = False
 
     def on_text_area_changed(self) -> None:

@@ -71,12 +71,12 @@ class Choices(OptionList):
     DEFAULT_CSS = "Choices > .option-list--option-highlighted { text-style: bold reverse; }"
     BINDINGS: ClassVar = [Binding("enter", "screen.go_on", "Go on")]
 
-    def __init__(self, choices: Mapping[str, str], chosen: str, *, id: str | None = None) -> None:  # noqa: A002
-        self._choices = choices
-        self._names = list(choices)
-        place = self._names.index(chosen) if chosen in choices else 0
-        super().__init__(*map(self._option, self._names), id=id, compact=True)
-        self.highlighted = place if choices else None
+    def __init__(self, line: FormLine) -> None:
+        self._choices, self._unfit = {**line.choices, **line.unfit}, line.unfit
+        self._names = list(self._choices)
+        place = self._names.index(line.value) if line.value in line.choices else 0
+        super().__init__(*map(self._option, self._names), id=line.name, compact=True)
+        self.highlighted = place
 
     def _option(self, name: str) -> Option:
         """Return what the list says of a choice."""
@@ -87,7 +87,7 @@ class Choices(OptionList):
         )
         if more:
             text.append(f"\n  {one_line(more, 500)}", "dim")
-        return Option(text)
+        return Option(text, disabled=name in self._unfit)
 
     @property
     def chosen(self) -> str:
@@ -151,7 +151,7 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
         if refused:
             yield self._reason()
         if line.choices:
-            yield Choices(line.choices, line.value, id=line.name)
+            yield Choices(line)
             return
         suggester = PathSuggester() if line.path else None
         yield LineInput(
