@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
@@ -57,7 +58,7 @@ def test_of_those_that_wait_the_next_one_is_judged_next(folder: Path) -> None:
         await person.press("C")
         assert cursor_on(person) == "heat egg 0"
 
-    async def unfiltered(person: Person) -> None:
+    async def unfiltered(order: str, person: Person) -> None:
         """What was said of an episode does not come again, and it stays in the list."""
         await person.press("3", *order, "g", *"jjjj")
         first, *others = [each for each in tasks(person) if each.startswith("heat egg")]
@@ -72,7 +73,7 @@ def test_of_those_that_wait_the_next_one_is_judged_next(folder: Path) -> None:
         kitchen = small_bank(folder / "kitchen")
         give_outcomes(kitchen, [UNSAID.id], success=True)
         take_in(Bank.open(folder / "kitchen"), waiting)
-        browse(folder, unfiltered, "kitchen", size=(120, 40))
+        browse(folder, partial(unfiltered, order), "kitchen", size=(120, 40))
 
 
 def test_a_learnt_episode_is_overturned_after_a_question_and_waits_again(folder: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
 from typing import ClassVar
 
@@ -65,7 +65,7 @@ class EpisodeList(LineList):
         before, at = self.book.ids if self.book else (), self.cursor
         known = chain(before[at:], reversed(before[:at])) if in_place else before[at : at + 1]
         places = {episode_id: place for place, episode_id in enumerate(book.ids)}
-        found = (places[each] for each in known if each in places)
+        found: Iterator[int] = (places[each] for each in known if each in places)
         self.book = book
         self._read.clear()
         if onward:

@@ -199,8 +199,8 @@ class RecallScreen(BankScreen):
         key = self.browser.key_of
         words = self._first_step() or (
             f"Type a task ({key('ask_task')}), a scene (tab) or both: you see which nodes match, "
-            f"why, and what an agent would be told. {key('numbers')} tries other parameters; nothing "
-            f"is saved until you press {key('save_parameters')}."
+            f"why, and what an agent would be told. {key('numbers')} tries other parameters; "
+            f"nothing is saved until you press {key('save_parameters')}."
         )
         with suppress(DeltaMemError):  # the bank's method may not be installed
             words += f"\n\n{method_of(self.home.bank).ranking}"
