@@ -160,7 +160,7 @@ def _no_home() -> Iterator[None]:
     """Keep what the person at this machine left and chose out of the pictures."""
     with tempfile.TemporaryDirectory(prefix="deltamem-pictures-") as room:
         homes = {f"XDG_{name}_HOME": room for name in ("STATE", "CONFIG", "DATA")}
-        homes |= {"TZ": "UTC", "HOME": room}
+        homes |= {"TZ": "UTC", "HOME": room, "COLORTERM": "truecolor"}
         with patch.dict(os.environ, homes):
             yield
 

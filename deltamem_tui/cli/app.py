@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from deltamem_tui.cli.commands import NOUNS, LazyGroup, meant, removed, renewed
+from deltamem_tui.cli.commands import NOUNS, LazyGroup, meant, renewed
 from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.result import ExitCode, InterruptionError, Result, View
@@ -95,9 +95,6 @@ def _version() -> Result:
 
 
 def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageError:
-    name, instead = removed(words)
-    if instead:
-        return UsageError(f"`{PROGRAM} {name}` was removed", hint=instead)
     message = one_line(error.format_message()).removesuffix(".")
     command = meant(words)
     group = words[0] if words and words[0] in NOUNS else ""

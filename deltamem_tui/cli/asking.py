@@ -120,7 +120,7 @@ def _why_unmatched(bank: Bank, answer: CollectionRecall) -> str:
     told = f" (nearest: {' | '.join(nearest[:_NEAREST])})" if nearest else ""
     best = answer.candidates[0].score
     limit = _limit(answer)
-    below = f", below {limit:g}" if limit is not None else ", and nothing in it is near"
+    below = f", below {limit:g}" if limit is not None else ", which is not near enough"
     return f"the best of the {display.title} scores {best:.3f}{below}{told}"
 
 

@@ -118,7 +118,7 @@ COMMANDS = (
     _Entry("node show", "nodes", "work 5f3a"),
     _Entry("node chain", "nodes", "work 5f3a"),
     _Entry("node search", "asking", 'work "red tests"'),
-    _Entry("node edit", "nodes", "work 5f3a"),
+    _Entry("node edit", "nodes", 'work 5f3a When="a test is red"'),
     _Entry("node relabel", "nodes", "work 5f3a failure"),
     _Entry("node move", "nodes", "work 5f3a root"),
     _Entry("node join", "nodes", "work 5f3a 77c0"),
@@ -154,11 +154,6 @@ _OLD = {
     "replay": "lab replay",
 }
 _OLD.pop("")  # the lab is new
-_REMOVED = {
-    "calibrate": "a new bank has the thresholds of its embedder; "
-    "`deltamem bank parameters BANK task.tau_base=0.8` sets another",
-}
-"""Commands that nothing took the place of, and what to do instead."""
 
 
 def renewed(words: Sequence[str]) -> tuple[list[str], str]:
@@ -171,12 +166,6 @@ def renewed(words: Sequence[str]) -> tuple[list[str], str]:
                 *words[length:],
             ], f"`deltamem {old}` is spelled `deltamem {name}`"
     return [*words], ""
-
-
-def removed(words: Sequence[str]) -> tuple[str, str]:
-    """Return the removed command that a command line names, and what to do instead, if any."""
-    name = next((each for each in words if each != "bank"), "")
-    return name, _REMOVED.get(name, "")
 
 
 def meant(words: Sequence[str]) -> CommandEntry | None:

@@ -97,11 +97,16 @@ def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Re
     credit = node_credit(opened, name, found.id)
 
     def view(page: Page) -> None:
+        counts = {name: record.get(name, 0) for name in ("hits", "recalls", "successes")}
         facts = record | {"kind": display.level(found)} | dict(credit.facts)
+        facts["recalled"] = (
+            f"for {counted(counts['recalls'], 'episode')}: {counts['successes']:,} succeeded, "
+            f"{counts['hits']:,} of them with it as the match"
+        )
         for key, value in record["origin"].items():
             facts[f"origin {key}"] = value if isinstance(value, str) else " ".join(value) or None
         shown = {key.replace("_", " "): value for key, value in facts.items() if value is not None}
-        hidden = {"origin", *(key.replace("_", " ") for key in found.payload)}
+        hidden = {"origin", *counts, *(key.replace("_", " ") for key in found.payload)}
         page.facts({key: str(value) for key, value in shown.items() if key not in hidden})
         for key, text in found.payload.items():
             if text:
@@ -135,16 +140,22 @@ def edit(
     bank: options.Bank,
     node: options.NodeId,
     texts: Annotated[
-        list[str] | None, argument("FIELD=TEXT…", "Without any, $EDITOR opens.")
+        list[str] | None,
+        argument("FIELD=TEXT…", "New texts, such as How='…'. Without any, $EDITOR opens."),
     ] = None,
 ) -> Result:
-    """Change what a node says, in $EDITOR or by FIELD=TEXT."""
+    """Change what a node says, in $EDITOR or by FIELD=TEXT.
+
+    The fields are those that `node show` prints: When, How and Done when, or as the method has
+    them.
+    """
     from deltamem_tui.memory.editing import edit
+    from deltamem_tui.memory.method import display_of
 
     opened, name, found = _node(invocation, bank, node)
     payload = dict(found.payload)
     if texts:
-        payload |= _assigned(texts, payload)
+        payload |= _assigned(texts, payload, display_of(opened, name))
     else:
         payload = _in_editor(invocation, payload)
     if payload == dict(found.payload):
@@ -245,17 +256,18 @@ def _result(command: str, change: Change, bank: str) -> Result:
     return Result(command, {"tree": change.tree, "nodes": nodes}, notes=[done])
 
 
-def _assigned(texts: list[str], payload: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts that FIELD=TEXT arguments give."""
-    found = {}
+def _assigned(texts: list[str], payload: Mapping[str, str], display: Display) -> dict[str, str]:
+    """Return the texts that FIELD=TEXT arguments give; a field goes by its label or its name."""
+    fields = {display.label(name).casefold(): name for name in payload}
+    known, found = fields | {name: name for name in payload}, dict[str, str]()
     for each in texts:
         field, sign, text = each.partition("=")
-        if not sign or field not in payload:
-            raise UsageError(
-                f"expected FIELD=TEXT, got {one_line(each, 60)!r}",
-                hint=f"the node's fields are {', '.join(payload)}",
-            )
-        found[field] = text
+        name = known.get(field.strip().casefold().replace("_", " "), known.get(field))
+        if not sign or name is None:
+            what = f"unknown field {field!r}" if sign else "expected FIELD=TEXT"
+            labels = " or ".join(f"{display.label(name)} ({name})" for name in payload)
+            raise UsageError(f"{what} in {one_line(each, 60)!r}", hint=f"use {labels}")
+        found[name] = text
     return found
 
 

@@ -97,7 +97,7 @@ def tree_name(bank: bank_module.Bank, choice: str | None) -> str | None:
 
 Extractor = Annotated[str | None, option("--extractor", "rules", "Learn by rules, free of charge.")]
 Sure = Annotated[bool, flag("--yes", "Do not ask first.")]
-Limit = Annotated[int | None, option("--limit", "N", "At most N.", min=1)]
+Limit = Annotated[int | None, option("--limit", "N", "At most N episodes.", min=1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ModelOptions:
         int | None, option("--window", "N", "The tokens of the model's window.", min=1)
     ] = None
     answer_tokens: Annotated[
-        int | None, option("--answer-tokens", "N", "The most of an answer.", min=1)
+        int | None, option("--answer-tokens", "N", "Most tokens of an answer.", min=1)
     ] = None
     price: Annotated[
         str | None, option("--price", "IN/OUT", "USD for a million tokens sent/received.")

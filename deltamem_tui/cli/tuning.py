@@ -124,7 +124,7 @@ def reembed(
     notes = [f"{bank} has the vectors of {found.after.model}"]
     if chosen:
         kept = ", ".join(f"{each.path} {each.value:g}" for each in chosen)
-        notes.append(f"{kept}: chosen for {found.before.model}, and means something else now")
+        notes.append(f"{kept}: chosen for {found.before.model}; it may not suit the new vectors")
         notes.append(f"`deltamem bank parameters {bank}` sets another")
     return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
 
@@ -165,7 +165,7 @@ def forget(
         rules = replace(rules, **dict(zip(forgetting.RULES, _PRESETS[preset], strict=True)))
     if rules.forgetting == "none":
         raise UsageError(
-            "the bank has no rule of forgetting",
+            "the bank has no forgetting rule",
             hint="give --preset, or set the parameter `forgetting`",
         )
     found = forgetting.proposed(opened, rules)

@@ -178,13 +178,6 @@ def test_the_version_is_that_of_the_package(capsys: Capture) -> None:
     assert capsys.readouterr().out.startswith("deltamem 0.")
 
 
-CALIBRATE = "`deltamem calibrate` was removed"
-THRESHOLDS = (
-    "a new bank has the thresholds of its embedder; "
-    "`deltamem bank parameters BANK task.tau_base=0.8` sets another"
-)
-
-
 @pytest.mark.parametrize(
     ("words", "message", "hint"),
     [
@@ -195,8 +188,6 @@ THRESHOLDS = (
             "see `deltamem bank --help`",
         ),
         ([*LIST, "--bogus"], "no such option: --bogus", "see `deltamem bank list --help`"),
-        (["bank", "calibrate", "kitchen", "--apply"], CALIBRATE, THRESHOLDS),
-        (["calibrate", "kitchen"], CALIBRATE, THRESHOLDS),
         (
             ["recall", "kitchen", "- heat an egg"],
             "no such option: -",

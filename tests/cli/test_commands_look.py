@@ -186,7 +186,7 @@ def test_a_recall_that_finds_nothing_says_how_near_it_came(program: Program) -> 
     answer = program("recall", "kitchen", "prove Fermat's theorem")
     assert (answer.code, answer.out) == (0, "")
     assert answer.err.startswith("nothing matches: the best of the task tree scores 0.")
-    assert answer.err.endswith(", and nothing in it is near\n")
+    assert answer.err.endswith(", which is not near enough\n")
     assert "Solved “Your task is to: heat" in program("recall", "kitchen", "apple").out
     data = program.json("recall", "kitchen", "prove Fermat's theorem").data
     assert data["why_nothing"] in answer.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import pytest
@@ -57,7 +58,14 @@ def test_texts_are_changed_by_argument_and_in_an_editor(
     editor.write_text("import sys, pathlib\npathlib.Path(sys.argv[1]).write_text('gone')\n")
     assert "heading" in home("edit", "home", first[0]).error
     assert "expected FIELD=TEXT" in home("edit", "home", first[0], "nothing").error
+    refused = home("edit", "home", first[0], "what=x").error
+    assert "unknown field 'what'" in refused
+    assert "use When (activation_condition) or How (execution_procedure) or" in refused
     assert "It steams." in home("show", "home", first[0]).out
+    assert home("edit", "home", first[0], "done when=It is warm.", "How=Wait.").code == 0
+    assert "It is warm." in (shown := home("show", "home", first[0]).out)
+    assert "Wait." in shown
+    assert re.search(r"recalled\tfor \d+ episodes?: \d+ succeeded, \d+ of them with it", shown)
 
 
 def test_nodes_are_relabelled_moved_joined_deleted_and_all_of_it_undone(home: Program) -> None:
