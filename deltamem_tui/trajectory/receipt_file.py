@@ -108,14 +108,9 @@ def read_receipts(path: str) -> ReceiptFile:
 def _named_receipt(item: Record | RecordError) -> tuple[Receipt, str]:
     if isinstance(item, RecordError):
         raise item
-    value = _within(item.value)
-    receipt, name = parsed(value), value.get("episode")
-    return receipt, name if isinstance(name, str) else ""
-
-
-def _within(value: Any) -> Any:
-    """Return the receipt within what a command printed; the value itself if there is none."""
-    for key in ("data", NAME):
+    value: Any = item.value
+    for key in ("data", NAME):  # in what a command printed
         if isinstance(value, Mapping) and isinstance(value.get(key), Mapping):
             value = value[key]
-    return value
+    receipt, name = parsed(value), value.get("episode")
+    return receipt, name if isinstance(name, str) else ""

@@ -131,12 +131,8 @@ def _check(trajectory: Trajectory) -> None:
 
 
 def _is_presentable(trajectory: Trajectory, limits: LogLimits) -> bool:
-    source, facts = trajectory.source, trajectory.metadata
     reasons = (each.reason for each in (trajectory.outcome, *trajectory.verdicts))
-    names = (trajectory.domain, trajectory.agent, *reasons)
-    places = (source.file, source.position, source.format)
-    notes = "\n".join((*names, *places, *facts, *facts.values()))
-    notes_text = notes.encode("utf-8", "surrogatepass")
+    notes_text = "\n".join((*_notes(trajectory), *reasons)).encode("utf-8", "surrogatepass")
     fits = len(trajectory.searchable) + len(notes_text) < limits.field_characters
     return fits and _is_clean(trajectory.searchable) and _is_clean(notes_text)
 

@@ -69,7 +69,7 @@ def layout_of(head: bytes) -> Layout:
         layout = layout_of(head.replace(_NUL, b""))
         return layout if layout in ("lines", "array", "values") else "binary"
     lines = [line for line in head.splitlines() if line.strip()][:_SNIFFED_LINES]
-    if begins_array(head):
+    if _ARRAY_START.match(head):
         more = len(lines) > 1 and lines[1].lstrip()[:1] in (b"{", b"[")
         return "lines" if more and _is_container(lines[0]) else "array"
     if _NOTEBOOK.match(head) and all(mark in head for mark in _NOTEBOOK_MARKS):
@@ -77,11 +77,6 @@ def layout_of(head: bytes) -> Layout:
     if _OBJECT_START.match(head):
         return "lines" if any(map(_is_container, lines)) else "values"
     return _layout_after_garbage(lines)
-
-
-def begins_array(data: bytes) -> bool:
-    """Return True if the bytes are the beginning of a JSON array of records."""
-    return _ARRAY_START.match(data) is not None
 
 
 def output_lines(notebook: object) -> Iterator[tuple[int, int, str]]:
@@ -312,7 +307,7 @@ class Log:
         except RecordError as error:
             refusal = located(error, self.name, position)
         start = data.find(b"{")
-        if start > 0 and not begins_array(data):
+        if start > 0 and not _ARRAY_START.match(data):
             with suppress(RecordError):
                 record = Record(parse_json(data[start:], self.limits.nesting), position)
                 reason = junk_reason(data[: min(start, 1024)], start)

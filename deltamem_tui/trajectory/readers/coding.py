@@ -179,6 +179,13 @@ def shell_answer(text: str) -> tuple[str, StepStatus | None]:
     return (f"{shown}\n(exit code {code})".lstrip() if code else shown), exit_status(code)
 
 
+STATUSES: dict[str, StepStatus] = {
+    **dict.fromkeys(("ok", "success", "completed", "0", "true"), "ok"),
+    **dict.fromkeys(("error", "failed", "failure", "false"), "error"),
+}
+"""Words by which a log says how a call ended."""
+
+
 def exit_status(code: object) -> StepStatus | None:
     """Return the status that an exit code states; None if it is none."""
     return ("error" if code else "ok") if type(code) is int else None

@@ -22,7 +22,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.json_text import parse_json
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, Record, located
-from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, StepStatus, Trajectory
+from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.outcomes import (
     Score,
     explained,
@@ -36,7 +36,7 @@ from deltamem_tui.trajectory.outcomes import (
 )
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, readings
-from deltamem_tui.trajectory.readers.coding import call_arguments
+from deltamem_tui.trajectory.readers.coding import STATUSES, call_arguments
 from deltamem_tui.trajectory.readers.conversation import (
     Conversation,
     NothingAskedError,
@@ -74,10 +74,6 @@ from deltamem_tui.trajectory.secrets.redaction import quoted
 if TYPE_CHECKING:
     from deltamem_tui.trajectory.readers.expressions import Search
 
-_STATUSES: dict[str, StepStatus] = {
-    **dict.fromkeys(("ok", "success", "completed", "0", "true"), "ok"),
-    **dict.fromkeys(("error", "failed", "failure", "false"), "error"),
-}
 _SHIPPED = Path(__file__).with_name("formats")
 _NOTHING_THERE = "leave it out if nothing was done in it, else declare its format with `--format`"
 _MOST_NAME = 300
@@ -99,11 +95,6 @@ class _Format:
         """Return what the expression under a key finds; None if there is no such key."""
         search = self.searches.get(key)
         return search(record) if search else None
-
-    @property
-    def names_file(self) -> bool:
-        """True if an expression asks for the name of the file."""
-        return any(FILE in text for text in self.declared.expressions().values())
 
     def text(self, key: str, record: object) -> str:
         return as_text(self.find(key, record))
@@ -200,7 +191,8 @@ def _is_read(form: _Format, value: object) -> bool:
 
 
 def _read(form: _Format, log: Log) -> Iterator[Reading]:
-    name = PurePath(log.name).name.partition(".")[0]
+    is_named = any(FILE in text for text in form.declared.expressions().values())
+    name = PurePath(log.name).name.partition(".")[0] if is_named else ""
     if tables := form.declared.tables:
         yield from each_part(partial(_parts, form), lambda log: log.rows(tables))(log)
     elif form.gathers(log.preview()):
@@ -300,7 +292,7 @@ def _pieces(
 
 def _parts(form: _Format, value: object, name: str = "") -> Iterator[Part]:
     parse = partial(_episode, form=form)
-    if form.names_file and isinstance(value, dict):
+    if name and isinstance(value, dict):
         value = {**value, FILE: name}
     if "records" not in form.searches:
         yield "", partial(parse, record=value)
@@ -410,7 +402,7 @@ def _steps(form: _Format, record: object) -> Iterator[Step]:
             tool=tool or None,
             arguments=call_arguments(item.get("arguments")) if item.get("arguments") else None,
             kind="call" if tool else None,
-            status=_STATUSES.get(as_text(item.get("status")).lower()),
+            status=STATUSES.get(as_text(item.get("status")).lower()),
         )
 
 

@@ -13,10 +13,10 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.cells import rows_of
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
-from deltamem_tui.trajectory.model import Outcome, StepStatus, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import recorded_anywhere, verdict_of
 from deltamem_tui.trajectory.readers.chat import thought_and_action
-from deltamem_tui.trajectory.readers.coding import call_text, own_words, typed_command
+from deltamem_tui.trajectory.readers.coding import STATUSES, call_text, own_words, typed_command
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings
 from deltamem_tui.trajectory.readers.sessions import SizeGuard
@@ -49,7 +49,6 @@ ACTIONS = ("action", "command", "act")
 ANSWERS = ("observation", "result", "output", "response", "answer")
 THOUGHTS = ("thought", "reasoning", "thinking")
 SCENES = ("environment", "scene", "context")
-STATUSES: dict[str, StepStatus] = {"ok": "ok", "error": "error"}
 _VERDICTS = ("success", "outcome", "reward", "score", "resolved", "solved", "passed")
 _TEXTS = ("text", "content", "message", "value", "body", "data")
 _TOOLS = ("tool", "tool_name", "name", "function")

@@ -37,7 +37,9 @@ PATH = re.compile(r"[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*", re.ASCII)
 _REFERENCE = re.compile(r"(?:attachment|tc)://([0-9a-f]{32})")
 _MOST_ATTACHED = 64 * 1024 * 1024
 _DEEPEST = 20
-_SHELL_END = re.compile(r"\n?<shellId: \S+ completed with exit code (-?\d{1,9})>\s*\Z")
+_SHELL_END = re.compile(
+    r"\n?<shellId: \S+ completed with (?:exit code 0|(exit code -?\d{1,9}))>\s*\Z"
+)
 _EMPTY: tuple[object, ...] = (None, "", [], {})
 
 
@@ -106,10 +108,6 @@ def _flat(outer: object, key: str) -> list[object]:
         inner = [as_mapping(item) for item in as_list(each.get(key))]
         found += [{**fields, "index": at, **item} for at, item in enumerate(inner)] or [each]
     return found
-
-
-def _pick(items: object, key: str, value: object) -> Json | None:
-    return next((each for each in map(as_mapping, as_list(items)) if each.get(key) == value), None)
 
 
 def _path(tree: Json, key: str) -> list[object]:
@@ -247,10 +245,6 @@ def _fenced(text: object, languages: list[str]) -> Json | None:
     return {"before": told[: found.start()], "code": found[1].strip()} if found else None
 
 
-def _exit_code(found: re.Match[str]) -> str:
-    return f"\n(exit code {found[1]})" if found[1] != "0" else ""
-
-
 def _attached(sample: object) -> object:
     """Return a value in which texts that it holds once stand wherever it refers to them."""
     record = as_mapping(sample)
@@ -296,12 +290,16 @@ _FUNCTIONS: Mapping[str, Callable[..., object]] = {
     "parsed": lambda text: as_object(unfolded(text)),
     "issue": lambda content: issue_of(content_text(content)).strip(),
     "path": _path,
-    "pick": _pick,
+    "pick": lambda items, key, value: next(
+        (each for each in map(as_mapping, as_list(items)) if each.get(key) == value), None
+    ),
     "replayed": _replayed,
     "repository": lambda issue: repository_of_issue(as_text(issue)),
     "rows": _rows,
     "scene": lambda text: scene_of(as_text(text)),
-    "shell": lambda text: _SHELL_END.sub(_exit_code, as_text(text)).lstrip("\n"),
+    "shell": lambda text: _SHELL_END.sub(
+        lambda at: f"\n({at[1]})" if at[1] else "", as_text(text)
+    ).lstrip("\n"),
     "stripped": lambda content: content_text(content).strip(),
     "text": content_text,
     "unquoted": unquoted,

@@ -50,6 +50,7 @@ _ANSWER_PARTS = frozenset({"tool_result", "tool_call_response", "function_call_o
 _DEEPEST = 16  # parts of a content in one another; none is known of more than three
 # Where Anthropic's own servers put what was found, next to what only they can read.
 _FOUND_PARTS = frozenset({"web_search_result", "web_fetch_result"})
+_ANSWERED_KEYS = ("tool_call_id", "toolCallId")
 _ANSWERED = frozenset({"completed", "output_available", "result"})
 _FAILED = frozenset({"error", "output_error", "output_denied"})
 
@@ -135,7 +136,7 @@ def calls_made(message: Json) -> Iterator[str]:
 
 def answered_calls(message: Json) -> Iterator[str]:
     """Yield the ids of the calls that a message answers."""
-    if call_id := _answered_beside(message):
+    if call_id := _first_text(message, _ANSWERED_KEYS):
         yield call_id
     yield from (_answered(part) for part in parts_of(message) if is_result(part))
 
@@ -317,17 +318,13 @@ def _first_text(part: Json, keys: tuple[str, ...]) -> str:
     return as_text(next((part[key] for key in keys if part.get(key)), ""))
 
 
-def _answered_beside(message: Json) -> str:
-    return as_text(message.get("tool_call_id") or message.get("toolCallId"))
-
-
 def _add_answers(conversation: Conversation, message: Json) -> None:
     answers = [part for part in parts_of(message) if is_result(part)]
     for part in answers:
         _add_part(conversation, part, "tool")
     if not answers:
         text = content_text(message.get("content", message.get("parts")))
-        _add_answer(conversation, message, text, _answered_beside(message))
+        _add_answer(conversation, message, text, _first_text(message, _ANSWERED_KEYS))
 
 
 def _add_answer(conversation: Conversation, answer: Json, text: str, call_id: str) -> None:

@@ -19,7 +19,6 @@ from deltamem_tui.trajectory.readers.messages import answered_calls, calls_made,
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.readers.shapes import Json, as_text
 
-_NAMES = (SESSION, FORKED_FROM)
 WENT_BACK = "the conversation went back and on from before"
 BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""
@@ -203,9 +202,9 @@ def rest_refused(position: str) -> RecordError:
 
 def without_copied(readings: Iterator[Reading], names: set[str]) -> Iterator[Reading]:
     """Yield the readings; of a session and a fork that goes on from all of it, the fork."""
-    held: list[Trajectory] = []
+    held, keys = list[Trajectory](), (SESSION, FORKED_FROM)
     for each in readings:
-        if isinstance(each, Trajectory) and not names.isdisjoint(map(each.metadata.get, _NAMES)):
+        if isinstance(each, Trajectory) and not names.isdisjoint(map(each.metadata.get, keys)):
             held.append(each)
         else:
             yield each

@@ -258,20 +258,15 @@ def _runs_in(block: Lines) -> Iterator[Reading]:
         yield RecordError(reason, position=(body or block)[0].position)
     if footer:  # one verdict is about one episode
         if not any(map(_PROMPT_START.match, lines)):
-            yield from (_without_verdict(part[0].position) for part in found[:-1])
+            hint = "put a ##### line between them, or leave it out if it is an example"
+            for part in found[:-1]:
+                reason = "an episode without a STATUS line, before one that has it"
+                yield RecordError(reason, position=part[0].position, hint=hint)
         found = found[-1:]
     outcome = verdict_of(footer["word"] or footer["won"]) if footer else Outcome()
     number = f"env_{header['number']}" if header else ""
     for part in found:
         yield from conversation_readings(part[0].position, _run, part, outcome, number)
-
-
-def _without_verdict(position: str) -> RecordError:
-    return RecordError(
-        "an episode without a STATUS line, before one that has it",
-        position=position,
-        hint="put a ##### line between them, or leave it out if it is an example",
-    )
 
 
 def _run(conversation: Conversation, lines: Lines, outcome: Outcome, number: str) -> Trajectory:
