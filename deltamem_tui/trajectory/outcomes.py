@@ -145,7 +145,8 @@ def recorded_anywhere(record: Row, otherwise: Outcome = _NOTHING) -> Outcome:
     own = _under(record, FLAG_KEYS, REWARD_KEYS)
     outcomes = own | {key: _worded(record, key) for key in _WORD_KEYS if key in record}
     for place, keys in _PLACES.items():
-        inner = _under(_inner(record, place), *keys)
+        within = record.get(place)
+        inner = _under(within, *keys) if isinstance(within, dict) else {}
         outcomes |= {f"{place}.{key}": outcome for key, outcome in inner.items()}
     found = next(filter(_NOTHING.__ne__, (together(outcomes), otherwise)), None)
     if found is None:  # then what stands under a key says why
@@ -164,11 +165,6 @@ def _worded(record: Row, key: str) -> Outcome:
     word = str(value).strip().lower() if isinstance(value, str | bool) else ""
     is_verdict = word in _WORD_KEYS[key] and (key == "outcome" or isinstance(value, str))
     return stated(value) if is_verdict else _NOTHING
-
-
-def _inner(record: Row, place: str) -> Row:
-    value = record.get(place)
-    return value if isinstance(value, dict) else {}
 
 
 def reward_under(record: Row, key: str) -> Outcome:

@@ -34,19 +34,25 @@ class StoredTable(Struct, forbid_unknown_fields=True, frozen=True):
         within: The table in whose rows these rows are put, as a list under this table's name;
             empty for the one table whose rows are the records.
         by: The column that has the `id` of that row.
+        table: The table of the store, if that is not this one's name.
+        prefix: How the keys of the rows begin, in a store of keys and values; what is behind it
+            is their `id`, and `{id}` in it is that of the row that they are within.
         order: The columns by which the rows are ordered.
         json: The columns that hold JSON; a row in which one does not is refused.
     """
 
     within: str = ""
     by: str = ""
+    table: str = ""
+    prefix: str = ""
     order: tuple[str, ...] = ()
     json: tuple[str, ...] = ()
 
     @property
     def columns(self) -> set[str]:
         """The columns that the table must have."""
-        return {*self.order, *self.json, *([self.by] if self.within else [])}
+        keys = ["key"] if self.prefix else [self.by] if self.within else []
+        return {*self.order, *self.json, *keys}
 
 
 def columns_in(path: Path, limits: LogLimits) -> dict[str, list[str]]:
@@ -67,7 +73,7 @@ def rows_in(
             raise RecordError("the database is just being written", hint=hint)
         with _opened(path, limits) as store:
             present = _columns(store)
-            for name, table in tables.items():
+            for name, table in ((each.table or name, each) for name, each in tables.items()):
                 if name not in present:
                     raise RecordError(f"no table `{name}` in it")
                 # SQLite takes the name of a column that is not there for a text.
@@ -134,10 +140,13 @@ class _Rows:
     def of(self, name: str, owner: object = None) -> Iterator[dict[str, object]]:
         """Yield the rows of a table, those of one row of another if it is within that."""
         table = self._tables[name]
-        where = f" WHERE {_quoted(table.by)} = ?" if table.within else ""
+        where, given = (f" WHERE {_quoted(table.by)} = ?", [owner]) if table.within else ("", [])
+        prefix = table.prefix.replace("{id}", str(owner))
+        if prefix:
+            where, given = " WHERE key >= ? AND key < ?", [prefix, f"{prefix}\U0010ffff"]
         order = f" ORDER BY {', '.join(map(_quoted, table.order))}" if table.order else ""
-        asked = f"SELECT * FROM {_quoted(name)}{where}{order}"  # noqa: S608 — names are quoted
-        found = self._store.execute(asked, (owner,) if table.within else ())
+        asked = f"SELECT * FROM {_quoted(table.table or name)}{where}{order}"  # noqa: S608 — quoted
+        found = self._store.execute(asked, given)
         names = [column[0] for column in found.description]
         for values in found:
             row = dict(zip(names, values, strict=True))
@@ -152,7 +161,8 @@ class _Rows:
                 self._refused.append(error)
             else:
                 plain = {key: None if isinstance(row[key], bytes) else row[key] for key in row}
-                yield plain | parsed
+                own = {"id": str(row["key"])[len(prefix) :]} if prefix else {}
+                yield plain | parsed | own
 
     def fill(self, name: str, row: dict[str, object]) -> None:
         """Put into a row the rows that belong to it."""

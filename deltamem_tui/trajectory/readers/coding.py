@@ -128,7 +128,15 @@ def without_elements(text: str, opening: re.Pattern[str]) -> str:
 _SHELLS = frozenset(
     {"bash", "bash_command", "cmd", "developer__shell", "exec", "exec_command", "execute_bash"}
     | {"execute_command", "local_shell", "powershell", "run", "run_command", "run_shell_command"}
-    | {"run_terminal_cmd", "run_terminal_command", "sh", "shell", "shell_command", "terminal"}
+    | {
+        "run_terminal_cmd",
+        "run_terminal_command",
+        "run_terminal_command_v2",
+        "sh",
+        "shell",
+        "shell_command",
+        "terminal",
+    }
 )
 _CALLS_COMMANDS = ("command", "cmd", "keystrokes")
 # What agents' own programs put beside a command: where, for how long, why, with whose leave.

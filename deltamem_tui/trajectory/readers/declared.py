@@ -156,10 +156,9 @@ def _format(declared: Declaration, source: str) -> _Format:
 
     written = declared.expressions()
     tables = declared.tables
-    if tables and (
-        sum(not each.within for each in tables.values()) != 1
-        or any(each.within and not (each.within in tables and each.by) for each in tables.values())
-    ):
+    inner = [each for each in tables.values() if each.within]
+    is_wrong = any(each.within not in tables or not (each.by or each.prefix) for each in inner)
+    if tables and (is_wrong or len(tables) - len(inner) != 1):
         hint = "one table is within none; others name one of them by `within`, and a column by `by`"
         raise ConfigurationError("wrong `tables`", source=source, hint=hint)
     for key in () if {"messages", "spans"} & {*written} else ("task", "step.action", "steps"):
@@ -174,7 +173,7 @@ def _sureness(form: _Format, preview: Preview) -> float:
         return 0.0
     if tables := preview.tables:
         asked = form.declared.tables.items()
-        return _SURE * all(each.columns <= {*tables.get(name, ())} for name, each in asked)
+        return _SURE * all(t.columns <= {*tables.get(t.table or name, ())} for name, t in asked)
     if "own" not in form.searches:
         return _UNSURE * share(preview, lambda value: _is_read(form, value))
     if not form.declared.gather and form.gathers(preview):

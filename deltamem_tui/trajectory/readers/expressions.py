@@ -217,6 +217,12 @@ def _latest(items: object, key: str) -> list[object]:
     return [*found.values()]
 
 
+def _arranged(items: object, key: str, names: object) -> list[object]:
+    """Return the items of some names in their order; an empty object where there is none."""
+    found = {as_text(as_mapping(each).get(key)): each for each in as_list(items)}
+    return [found.get(as_text(name), {}) for name in as_list(names)]
+
+
 def _parted(messages: object, asked: object) -> Json:
     """Return the messages before the user's that asks, and those from it on."""
     found, text = as_list(messages), as_text(asked).strip()
@@ -273,6 +279,7 @@ def _attached(sample: object) -> object:
 
 
 _FUNCTIONS: Mapping[str, Callable[..., object]] = {
+    "arranged": _arranged,
     "attached": _attached,
     "attributes": _attributes,
     "beside": lambda tree, key: sum(1 for _ in _nodes(tree, key)) - len(_path(tree, key)),
