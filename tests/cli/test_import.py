@@ -28,7 +28,7 @@ def test_secrets_never_reach_the_bank_and_are_counted(program: Program) -> None:
     log = program.log(LEAKY, heat("soup"))
     answer = program("import", "kitchen", log)
     assert answer.code == 0
-    assert "redacted openai key\t1\n" in answer.out
+    assert "openai key mentions redacted\t1\n" in answer.out
     assert SECRET.encode() not in kept(program)
     assert ADDRESS.encode() in kept(program)
     again = program.json("import", "kitchen", log).data

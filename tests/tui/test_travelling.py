@@ -52,7 +52,7 @@ def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_p
         await fill(person, str(file), "copy", digest, "tick")
         assert "Install it as copy?" in person.screen
         assert "builder: me" in person.screen
-        assert "as you named it" in person.screen
+        assert "its digest is the one you gave" in person.screen
         assert not (folder / "copy").exists()
         await person.press("y")
         assert person.said[-1] == "installed copy"

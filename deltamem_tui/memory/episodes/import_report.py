@@ -279,7 +279,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{name: record[name] for name in ("duplicates", "rejected")},
         **{f"outcome {_SOURCES[source]}": n for source, n in sorted(total.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
-        **{f"redacted {kind}": count for kind, count in sorted(total.redactions.items())},
+        **{f"{kind} mentions redacted": count for kind, count in sorted(total.redactions.items())},
     }
     notes = [*_notes(found, outcomes_name)]
     return ReportView(record, facts, notes=notes, summary=_import_summary(found))

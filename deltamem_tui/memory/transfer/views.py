@@ -105,10 +105,10 @@ def view_install(
         "dry_run": dry_run,
         "provenance": manifest.provenance,
     }
-    unproved = "its origin is not proved: --digest checks that it is the one you mean"
+    unproved = "its origin is unverified: --digest checks that it is the bank you expect"
     shown = ("description", "domain", "embedder", "builder")
     lines = [f"{name}: {claims[name]}" for name in shown if claims[name]]
-    vouched = "as you named it" if pinned else "its origin is not proved: no digest was given"
+    vouched = "its digest is the one you gave" if pinned else "its origin is unverified"
     lines += [f"{delivery.size:,} bytes, sound; {vouched}", digest]
     displays = {name: display_named(manifest.method, name) for name in sizes}
     nodes = {

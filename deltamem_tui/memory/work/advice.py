@@ -54,7 +54,7 @@ _FAR = 0.1  # nearness below which nothing is told of an episode
 _FIT = 0.2  # bonus of a way that does what the task's words ask for
 _DUE = 0.5  # likelihood from which a way is expected to do something
 _AGREE = 0.15  # bonus of a way over tables that others use too
-_FOREIGN = 0.05  # malus of a procedure that names what only its own task names
+_FOREIGN = 0.05  # penalty of a procedure that names what only its own task names
 _BONUS = 0.07  # bonus of a solved way
 _TITLE = 60  # characters of a task as the title of its way
 _SURE = 0.45  # nearness from which one way is enough
@@ -181,7 +181,7 @@ class _Writer:
         """Return how much stands behind the text."""
         whole = counted(len(self.e.lessons), "past task")
         if not self.near and self.quoted:
-            return f"Evidence: {whole}, none of them very near this one."
+            return f"Evidence: {whole}, none of them close to this one."
         if not self.near:
             return f"Nothing near is known; this is what {whole} here needed."
         solved = sum(self.e.lessons[row].solved for row in self.near)

@@ -183,11 +183,11 @@ class NodeEditor:
         }
 
         def begin(answer: FormAnswer, retry: Retry) -> None:
-            _, gone = near[answer["other"]]
+            said = dict(zip(near, titles[1:], strict=True))[answer["other"]]
 
             def work(bank: Bank) -> str:
-                editing.join(bank, chosen.tree, kept, gone)
-                return f"merged “{display.of_title(gone)}” into {self._titled(chosen)}"
+                editing.join(bank, chosen.tree, kept, near[answer["other"]][1])
+                return f"merged “{said}” into “{titles[0]}”"
 
             retry.forget()
             self._write("merging the nodes", work, chosen.place)
