@@ -26,7 +26,7 @@ from deltamem_tui.memory.settings import Setting, Settings
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.trajectory.model import Step, Trajectory, scene_of
+from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
@@ -378,9 +378,6 @@ def skimmed(trajectory: Trajectory) -> Trajectory:
     def short(text: str) -> str:
         return clean(text[:_READ])
 
-    steps = tuple(
-        Step(short(each.action), short(each.observation), reward=each.reward)
-        for each in trajectory.steps
-    )
+    steps = tuple(replace(each.with_texts(short), thought="") for each in trajectory.steps)
     task, scene = short(trajectory.task), short(scene_of(trajectory))
     return replace(trajectory, task=task, environment=scene, steps=steps)

@@ -178,10 +178,12 @@ def digest(
 def digest_lines(bank: Bank, tokens: int, project: str = "") -> list[str]:
     """Return what any task of a project needs, a line each; none if that is not known.
 
-    A bank that knows nothing of the project, or is asked about none, speaks of all.
+    What was learnt in other projects is left out, unless no project is asked for.
     """
     lessons = _youngest(bank)
-    lessons = [each for each in lessons if WorkFact("in", project) in each.facts] or lessons
+    if project:
+        own = [each for each in lessons if project in each.projects]
+        lessons = own or [each for each in lessons if not each.projects]
     known = Experience("", lessons, [0.0] * len(lessons))
     return advice.digest(known, tokens * advice.CHARS)
 

@@ -31,6 +31,15 @@ _STATEMENT = re.compile(
     r"|delete\s+from\s|with\s+\w+\s+as\s*\(|(?:create|alter|drop)\s+(?:table|view|index)\s)",
     re.IGNORECASE | re.DOTALL,
 )
+_CLAUSES = re.compile(
+    r"\b(join|group by|order by|limit|having|distinct|intersect|except|union|not in|like|between"
+    r"|count|avg|sum|max|min)\b",
+    re.IGNORECASE,
+)
+_TABLES = re.compile(
+    r"(?:\b(?:from|join|into|update)|^desc(?:ribe)?)\s+[`\"\[]?([A-Za-z_]\w*(?:\.\w+)?)",
+    re.IGNORECASE,
+)
 _COMMAND = re.compile(r"(?:[A-Za-z_]\w*=\S*\s+)*(?:\.{0,2}/|~/)?[a-z_][\w./+-]*(?=\s|$|;)")
 _PROSE = re.compile(
     r"(?:\S+\s+){3,}[^\n|;&$<>]*[a-z]{2}[.!?:]\s*$"
@@ -53,11 +62,12 @@ _FAILED_BELOW = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LISTING = re.compile(r"^\s*\d+\s*[:→|\t]")
+_ASSERTED = re.compile(r"E {3,}(\S.{6,})")  # what a failed test says of itself
 _ERROR_LINE = re.compile(
     r"\b(?:error|fail(?:ed|ure)?|exception|fatal|panic|denied|refused|undefined|unknown|invalid"
     r"|missing|unable|cannot|can't|no space|quota|timed? ?out"
     r"|not (?:found|allowed|defined|installed)|no such|noauth|exceeded"
-    r"|unauthori[sz]ed|forbidden|conflict|unexpected)\b",
+    r"|unauthori[sz]ed|forbidden|conflict|(?:un)?expected)\b",
     re.IGNORECASE,
 )
 _LEADING = re.compile(r"\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)*(?:timeout\s+\d\S*\s+)?(?=\S)")
@@ -195,6 +205,8 @@ def error_line(answer: str) -> str:
             continue
         if line.startswith(("Traceback", "File ")):
             continue
+        if asserted := _ASSERTED.match(line):
+            return asserted[1][:200]
         if _ERROR_LINE.search(line):
             best = line
             if not re.match(r"(?i)^\W*(?:FAIL|failed)\b", line):
@@ -251,6 +263,17 @@ def _without_prefix(words: list[str]) -> list[str]:
     while at < len(words) and (words[at] in _CARRYING or re.match(r"[A-Za-z_]\w*=", words[at])):
         at += 1
     return words[at:]
+
+
+def tables_in(statement: str) -> list[str]:
+    """Return the tables that a statement of a query language names."""
+    found = (table.lower() for table in _TABLES.findall(statement))
+    return [table for table in found if table not in ("select", "set", "where")]
+
+
+def clauses_in(statement: str) -> list[str]:
+    """Return the clauses and functions that a statement uses."""
+    return [re.sub(r"\s+", " ", clause).upper() for clause in _CLAUSES.findall(statement)]
 
 
 def way_of(acts: Sequence[Act], *, solved: bool) -> list[Act]:

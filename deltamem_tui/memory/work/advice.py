@@ -66,6 +66,7 @@ _FIX_SAID = 0.3  # share of an error that the task names
 _FIX_NEAR = 0.3  # or likelihood among near tasks,
 _FIX_TOP = 0.6  # the nearest of which is at least so near
 _STEP = 200  # characters of a step
+_CORRECTIONS = 2  # told at once
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,6 +151,7 @@ class _Writer:
             shown = [*ways, *self.tools(), *self.checks()]
         said = "\n".join(shown)
         lines = [*failed, *shown, *(fix for fix in fixes if _error_of(fix) not in said)]
+        lines += self.corrections([*self.quoted, *self.near])
         if not lines:
             return Advice([], [])
         return Advice([*lines, self.evidence()], self.quoted or self.near[:3])
@@ -166,7 +168,7 @@ class _Writer:
             if each.seen > 1:
                 line = f"Went wrong {each.seen} times: {one_line(what, 170)}"
                 shown += self.taken([f"{line}; then worked: {one_line(worked, 100)}"])
-        return shown
+        return shown + self.corrections(reversed(range(len(e.lessons))))
 
     def taken(self, lines: Iterable[str]) -> list[str]:
         """Return the lines for which there is room; it is used up by them."""
@@ -183,7 +185,7 @@ class _Writer:
         if not self.near and self.quoted:
             return f"Evidence: {whole}, none of them close to this one."
         if not self.near:
-            return f"Nothing near is known; this is what {whole} here needed."
+            return f"Nothing near is known; this is what is most usual in {whole} here."
         solved = sum(self.e.lessons[row].solved for row in self.near)
         return f"Evidence: {whole}, {len(self.near)} near this one, {solved} of these solved."
 
@@ -199,6 +201,17 @@ class _Writer:
                 lines.append(f"Failed at this task before: {one_line(text, 300)}")
                 self.quoted.append(row)
         return self.taken(dict.fromkeys(lines))
+
+    def corrections(self, rows: Iterable[int]) -> list[str]:
+        """Return what the user corrected in some lessons of this project."""
+        lines = [
+            f"The user corrected then: “{one_line(fact.value, 160)}”"
+            for row in rows
+            if self.e.is_here[row]
+            for fact in self.e.lessons[row].facts
+            if fact.kind == "corrected"
+        ]
+        return self.taken([*dict.fromkeys(lines)][:_CORRECTIONS])
 
     def steps(self, lesson: Lesson) -> list[str]:
         """Return a lesson's way, with the present task's names in place of its own."""
@@ -265,6 +278,7 @@ class _Writer:
             if not steps or steps[-1] in told:
                 continue
             how = "Solved" if lesson.solved else "Tried, not solved:"
+            how = "Note on a failed try at" if lesson.worded and not lesson.solved else how
             others = " with the names of this task" if self.renames(lesson, steps) else ""
             title = f"{how} “{one_line(lesson.task, _TITLE)}”{others}:"
             most_left = min(room, self.left) - len(title)

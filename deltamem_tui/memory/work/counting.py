@@ -46,6 +46,15 @@ class Lesson:
     worded: bool = False
     episodes: tuple[str, ...] = ()
 
+    @property
+    def projects(self) -> set[str]:
+        """The folders that it was learnt in."""
+        return {fact.value for fact in self.facts if fact.kind == "in"}
+
+    def is_of(self, project: str) -> bool:
+        """Return whether it was learnt in a project, or in none that it names."""
+        return not self.projects or project in self.projects
+
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -119,10 +128,9 @@ class Experience:
 
     def _shares(self) -> list[float]:
         """Return what each lesson counts by its project."""
-        homes = [{f.value for f in each.facts if f.kind == "in"} for each in self.lessons]
-        if not any(self.project in home for home in homes):
-            return [1.0] * len(homes)
-        return [1.0 if not home or self.project in home else _ELSEWHERE for home in homes]
+        if not any(self.project in each.projects for each in self.lessons):
+            return [1.0] * len(self.lessons)
+        return [1.0 if each.is_of(self.project) else _ELSEWHERE for each in self.lessons]
 
     def known_here(self) -> set[tuple[str, str]]:
         """Return the facts of the task's own project; all of them, if that is not known."""

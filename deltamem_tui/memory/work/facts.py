@@ -15,9 +15,11 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.work.acts import (
     SUBCOMMANDS,
     Act,
+    clauses_in,
     has_failed,
     read_step,
     simple_commands,
+    tables_in,
     way_of,
     words_of,
 )
@@ -28,8 +30,10 @@ from deltamem_tui.memory.work.texts import (
     as_text,
     from_text,
     has_facts,
+    is_rule,
     is_signed,
     project_of,
+    said_at,
     scene_text,
     shown,
     task_text,
@@ -52,6 +56,7 @@ _MOST = {
     "fix": 8,
     "error": 6,
     "ask": 6,
+    "corrected": 4,
 }
 _MOST_OF_OTHERS = 30
 _EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
@@ -72,17 +77,12 @@ _CHECKS = _set(
 _OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
 # Variables that a command runs with, and that hold no secret.
 _SET = r"(?<!\S)(?:(?!\w*(?:KEY|TOKEN|SECRET|PASS))[A-Z][A-Z0-9_]*=[\w.:/+-]{0,40} )+"
-_CLAUSES = re.compile(
-    r"\b(join|group by|order by|limit|having|distinct|intersect|except|union|not in|like|between"
-    r"|count|avg|sum|max|min)\b",
-    re.IGNORECASE,
-)
-_TABLES = re.compile(
-    r"(?:\b(?:from|join|into|update)|^desc(?:ribe)?)\s+[`\"\[]?([A-Za-z_]\w*(?:\.\w+)?)",
-    re.IGNORECASE,
-)
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
+# What a commit was called is of its episode alone.
+_MESSAGE = re.compile(r"(\bgit commit\b[^\n]*? -\w*m ?)(?:\"[^\"]*\"|'[^']*'|\S+)")
+_BROUGHT = re.compile(r"(?!.*old).*(?:new|content|replac|text).*", re.IGNORECASE)
+_ANSWERED = 4000  # characters of an edit in which its first line is sought
 _FIX_WITHIN = 8
 _TRAPS = 8
 _ROUND = 12  # steps that may be done in turn again and again
@@ -117,7 +117,8 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
             if not act.failed:
                 yield WorkFact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
-            yield from _terms(act.text)
+            yield from (WorkFact("table", table) for table in tables_in(act.text))
+            yield from (WorkFact("clause", clause) for clause in clauses_in(act.text))
     solved = episode.outcome.success is True
     yield from _fixes(acts, folder, solved=solved)
     yield from _outcome(acts, folder, solved=solved)
@@ -292,7 +293,7 @@ def _check(words: Sequence[str], head: str) -> str:
     kept = []
     skip = False
     for word in words[:8]:
-        if skip or re.search(r"[=*^$|\\]|::|\d>", word) or word in (">", "<", "&"):
+        if skip or re.search(r"[=*^$|\\]|::|\d>|--(?:fix|write)", word) or word in (">", "<", "&"):
             skip = False
             continue
         if re.fullmatch(r"-(?:run|k|t|timeout|count|bench|tags|coverprofile)", word):
@@ -301,14 +302,6 @@ def _check(words: Sequence[str], head: str) -> str:
         kept.append(word)
     text = shown(" ".join(kept), 80)
     return "" if "~" in text else text
-
-
-def _terms(statement: str) -> Iterator[WorkFact]:
-    for table in _TABLES.findall(statement):
-        if table.lower() not in ("select", "set", "where"):
-            yield WorkFact("table", table.lower())
-    for clause in _CLAUSES.findall(statement):
-        yield WorkFact("clause", re.sub(r"\s+", " ", clause).upper())
 
 
 def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[WorkFact]:
@@ -372,12 +365,22 @@ def _tells(act: Act, folder: Folder) -> str:
     """
     if is_edit(act):
         path = next(iter(_named_files(act) or paths_in(act.answer, 300)), "")
-        return f"edit {shown(folder.relative(path)) or 'a file'}"
+        new = _first_new_line(act)
+        return f"edit {shown(folder.relative(path)) or 'a file'}{f': `{new}`' if new else ''}"
     if act.form == "call":
         if "" in act.arguments:
             return shown(act.text.partition("\n")[0], 120)
         return f"{act.tool}({', '.join(key for key in act.arguments if key)})"
-    return shown(act.text, 240)
+    return shown(_MESSAGE.sub(r'\1"…"', act.text), 240)
+
+
+def _first_new_line(act: Act) -> str:
+    """Return the first line that an edit brought in, shortened; empty if the call does not say."""
+    texts = {key: str(value) for key, value in act.arguments.items() if key and value}
+    new = next((text for key, text in texts.items() if _BROUGHT.fullmatch(key)), "")
+    old = {line.strip() for key, text in texts.items() if "old" in key for line in text.split("\n")}
+    lines = (line.strip() for line in new[:_ANSWERED].split("\n"))
+    return shown(next((line for line in lines if len(line) > 1 and line not in old), ""), 60)
 
 
 def _outcome(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[WorkFact]:
@@ -407,16 +410,14 @@ def _without_rounds(lines: Sequence[str]) -> list[str]:
 
 
 def _asked(episode: Trajectory) -> Iterator[WorkFact]:
-    """Yield the user's further words in a session: other ways of asking for the same."""
+    """Yield the user's further words in a session: corrections, and other ways of asking."""
     for step in episode.steps:
-        words = getattr(step, "said", "") or (
-            step.observation if getattr(step, "speaker", None) == "user" else ""
-        )
-        unsaid = not words and getattr(step, "speaker", None) is None and len(step.action) > 80
+        words = said_at(step)
+        unsaid = not words and step.speaker is None and len(step.action) > 80
         if unsaid and read_step(0, step).form == "message":
             words = step.observation
         if len(words.split()) > 3 and len(words) < 2000 and not has_failed(words):
-            yield WorkFact("ask", shown(words, 200))
+            yield WorkFact("corrected" if is_rule(words) else "ask", shown(words, 200))
 
 
 def skill(episode: Trajectory) -> Extraction:

@@ -6,30 +6,16 @@ thanked or corrected. Signs that contradict each other say nothing, but for the 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from deltamem_tui.memory.work.acts import Act, read_step, simple_commands
 from deltamem_tui.memory.work.facts import check_of, is_edit
+from deltamem_tui.memory.work.texts import is_correction, is_thanks, said_at
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 WEAK = "weak sign: "
 """How the reason of such an outcome begins."""
-_THANKED = re.compile(
-    r"\W*(?:ok(?:ay)?|yes|ah|oh|wow)?\W*(?:many |much |great )?(?:thanks|thank you|thx|perfect|lgtm"
-    r"|excellent|awesome|(?:that|it|this|now it) works(?: now)?|well done|great (?:job|work))\b",
-    re.IGNORECASE,
-)
-_CORRECTED = re.compile(
-    r"\W*(?:no\W(?!\W*(?:problem|worries|thanks?)\b)|nope\b|wrong\b|undo\b|revert\b|stop\b(?!.*(?:perfect|thanks))"
-    r"|that'?s (?:not|wrong)|this is (?:not(?! bad)|wrong)"
-    r"|(?:that|it|this) (?:is wrong|is not(?! bad)|isn'?t|does ?n[o']t|still(?! works)|did ?n[o']t)"
-    r"|(?:you )?still (?:fail|broken|wrong|not)|not what i)\w*",
-    re.IGNORECASE,
-)
-_SHORT = 200  # characters of thanks; a longer text asks for more
-_ASKS = re.compile(r"\?|\b(?:but|now|then|next|also|please|could you|can you)\b", re.IGNORECASE)
 
 
 def weak_outcome(episode: Trajectory) -> Outcome | None:
@@ -54,10 +40,10 @@ def is_weak(outcome: Outcome) -> bool:
 def _by_user(episode: Trajectory) -> Iterator[tuple[bool, str]]:
     """Yield what the user's last words say, if nothing was done after them."""
     last = episode.steps[-1] if episode.steps else None
-    words = (last.said or (last.observation if last.speaker == "user" else "")) if last else ""
-    if _CORRECTED.match(words):
+    words = said_at(last) if last else ""
+    if is_correction(words):
         yield False, f"the user corrected: {one_line(words, 60)}"
-    elif _THANKED.match(words) and len(words) < _SHORT and not _ASKS.search(words):
+    elif is_thanks(words):
         yield True, f"the user thanked: {one_line(words, 60)}"
 
 

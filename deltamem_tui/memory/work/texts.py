@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 from deltamem_tui.memory.work.paths import FOLDER, is_file
 from deltamem_tui.text import one_line
+from deltamem_tui.trajectory.model import Step
 
 
 class WorkFact(NamedTuple):
@@ -26,7 +27,7 @@ class WorkFact(NamedTuple):
 
     Attributes:
         kind: `edit`, `new`, `read`, `check`, `run`, `tool`, `table`, `clause`, `fix`, `error`,
-            `did`, `ask` or `in`, the project.
+            `did`, `ask`, `corrected` or `in`, the project.
         value: What was edited, run, asked.
     """
 
@@ -48,6 +49,7 @@ _SINGLE = {
     "fix": "Went wrong",
     "error": "Stayed wrong",
     "ask": "Asked also",
+    "corrected": "Corrected",
     "in": "In",
 }
 _LABELS = {**_CHANGED, **_SINGLE, **_LISTED, **_JOINED}
@@ -83,6 +85,25 @@ _NAMES = re.compile(r"[\w.*/-]*\w")
 _ONE_FORM = 0.6
 _EDITING = re.compile(r"\b(?:sed|perl)\s.*-i|<<")  # what it wrote fits its own file alone
 _NAME_WORDS = 4  # of what one task names otherwise than another
+_THANKED = re.compile(
+    r"\W*(?:ok(?:ay)?|yes|ah|oh|wow)?\W*(?:many |much |great )?(?:thanks|thank you|thx|perfect|lgtm"
+    r"|excellent|awesome|(?:that|it|this|now it) works(?: now)?|well done|great (?:job|work))\b",
+    re.IGNORECASE,
+)
+_CORRECTED = re.compile(
+    r"\W*(?:no\W(?!\W*(?:problem|worries|thanks?)\b)|nope\b|wrong\b|undo\b|revert\b|stop\b(?!.*(?:perfect|thanks))"
+    r"|that'?s (?:not|wrong)|this is (?:not(?! bad)|wrong)"
+    r"|(?:that|it|this) (?:is wrong|is not(?! bad)|isn'?t|does ?n[o']t|still(?! works)|did ?n[o']t)"
+    r"|(?:you )?still (?:fail|broken|wrong|not)|not what i)\w*",
+    re.IGNORECASE,
+)
+_ASKS = re.compile(r"\?|\b(?:but|now|then|next|also|please|could you|can you)\b", re.IGNORECASE)
+_RULE = re.compile(
+    r"(?:^|[,.;:!]\s|\b(?:and|but|please|so)\s)(?:never|always|do not|don['’]?t|stop)\b"
+    r"|\buse\b.{3,60}\b(?:instead|not|rather)\b",
+    re.IGNORECASE,
+)
+_SHORT = 200  # characters of thanks; a longer text asks for more
 _SIGNED = re.compile(r" \[scene ([0-9a-f]{8})\]$")
 
 
@@ -110,16 +131,37 @@ def scene_text(scene: str) -> str:
     A folder alone is no scene: then it is empty.
     """
     plain = one_line(impersonal(scene[:_SCENE_CHARACTERS]))
-    if not plain or re.fullmatch(r"[Ww]orking directory: \S+", plain):
+    if not plain or re.fullmatch(r"[Ww]orking directory: \S+|\S*[/~]\S*", plain):
         return ""
     digest = hashlib.sha256(plain.encode()).hexdigest()[:8]
     return f"{' '.join(plain.split()[:_SCENE_WORDS])} [scene {digest}]"
 
 
 def project_of(scene: str) -> str:
-    """Return the name of the folder that a scene calls its working folder; empty without one."""
-    folder = FOLDER.search(scene[:_TASK_CHARACTERS])
-    return folder.group(1).rstrip("/.").rpartition("/")[2] if folder else ""
+    """Return the name of the folder that a scene calls its working folder, or is; else empty."""
+    folder, words = FOLDER.search(scene[:_TASK_CHARACTERS]), scene[:_TASK_CHARACTERS].split()
+    path = folder.group(1) if folder else words[0] if len(words) == 1 else ""
+    return path.rstrip("/.").rpartition("/")[2]
+
+
+def said_at(step: Step) -> str:
+    """Return what a log says that the user said after a step."""
+    return step.said or (step.observation if step.speaker == "user" else "")
+
+
+def is_thanks(words: str) -> bool:
+    """Return whether words thank, and ask for nothing more."""
+    return bool(_THANKED.match(words)) and len(words) < _SHORT and not _ASKS.search(words)
+
+
+def is_correction(words: str) -> bool:
+    """Return whether words say that what was done is wrong."""
+    return bool(_CORRECTED.match(words))
+
+
+def is_rule(words: str) -> bool:
+    """Return whether a correction says what to do, or not to, and does not only say no."""
+    return is_correction(words) and bool(_RULE.search(words))
 
 
 def is_signed(trigger: str) -> bool:

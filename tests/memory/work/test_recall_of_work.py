@@ -322,6 +322,50 @@ def test_another_command_of_the_same_program_mends_nothing() -> None:
     assert [fact.kind for fact in facts if fact.kind in ("fix", "error")] == ["error"]
 
 
+def test_what_the_user_corrected_is_told_near_it_and_its_rules_at_the_start(tmp_path: Path) -> None:
+    told = "No, never call pip here, use uv instead"
+    steps = [
+        Step("pip install httpx", f"installed\n{told}", kind="call", said=told),
+        Step("uv add httpx", "No, that is all for now", kind="call", speaker="user"),
+    ]
+    won = Outcome(success=True, source="user")
+    added = [
+        Trajectory(f"Add the package {name}", "Working directory: /x/shop", tuple(steps), won)
+        for name in ("httpx", "rich", "numpy")
+    ]
+    bank = bank_of(tmp_path, added)
+    near = recall(bank, "Add the package pandas", "shop").context
+    assert f"The user corrected then: “{told}”" in near
+    assert "The user corrected" not in recall(bank, "Sing a song of sixpence", "/y/shop").context
+    start = digest(bank, 200, None, "shop")
+    assert told in start
+    assert "that is all" not in start
+    assert digest(bank, 200, None, "elsewhere") == ""
+
+
+def test_a_failed_test_is_known_by_what_it_asserts() -> None:
+    answer = "def test_it():\nE       assert 404 == 201\n1 failed in 0.52s"
+    (error,) = [
+        fact.value
+        for fact in facts_of(episode("Fix it", [("pytest -q", answer)]))
+        if fact.kind == "error"
+    ]
+    assert error.endswith("assert 404 == 201")
+
+
+def test_an_edit_says_what_it_brought_and_a_commit_not_what_it_was_called() -> None:
+    steps = [
+        ("go test ./...", "--- FAIL: TestQuota\nquota_test.go:9: expected 5, got 7"),
+        ('edit_file(path="quota/limit.go", old_text="limit = 7", new_text="limit = 5")', "ok"),
+        ("go test ./...", "ok"),
+        ('git commit -am "Raise the quota to five" && git push', "pushed"),
+    ]
+    values = [fact.value for fact in facts_of(episode("Mend it", steps))]
+    assert "edit quota/limit.go: `limit = 5`" in values
+    assert 'git commit -am "…" && git push' in values
+    assert any(value.endswith("⇒ edit quota/limit.go: `limit = 5`") for value in values)
+
+
 def test_nothing_worked_in_an_episode_that_failed() -> None:
     steps = [("make deploy", "error: no migrations"), ("make deploy FORCE=1", "500 on /health")]
     facts = facts_of(episode("Deploy it", steps, success=False))
