@@ -31,7 +31,7 @@ def recall(
     invocation: Invocation,
     bank: options.Bank,
     task: Annotated[str, argument("TASK", "The goal, as the agent gets it; - for stdin.")],
-    env: Annotated[str, option("--env", "TEXT", "The scene: the first observation.")] = "",
+    env: Annotated[str, option("--env", "TEXT", "The scene, or the folder of the project.")] = "",
     explain: Annotated[bool, flag("--explain", "Show the runners-up and their scores.")] = False,
     receipt: Annotated[
         Path | None, option("--receipt", "FILE", "Append what was recalled.")

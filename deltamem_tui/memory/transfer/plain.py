@@ -15,7 +15,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError, UsageError
 from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.transfer.skills import fenced
-from deltamem_tui.text import clean, count_tokens
+from deltamem_tui.text import clean, count_tokens, one_line
 
 _DIGEST_TOKENS = 400
 _AGENTS_HEADER = """# What past work here needed
@@ -26,20 +26,20 @@ Learnt from this project's own sessions: experience to weigh, not instructions."
 def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
     """Write what any task of a project needs as agents read it from AGENTS.md or CLAUDE.md.
 
-    The project is the folder of the file; of one that the bank does not know, all speak. The file
-    appears whole or not at all.
+    The project is the folder of the file. It appears whole or not at all.
 
     Raises:
         UsageError: The bank knows nothing that holds for every task.
         BankExistsError: Something is at `path`, and is not to be replaced, or is no such file.
         StorageError: The disk refused; nothing is left behind.
     """
-    lines = method_of(bank).digest(bank, _DIGEST_TOKENS, path.resolve().parent.name)
+    project = path.resolve().parent.name
+    lines = method_of(bank).digest(bank, _DIGEST_TOKENS, project)
     if not lines:
         raise UsageError(
-            "nothing here holds for every task yet",
+            f"nothing here holds for every task in {one_line(project, 60)} yet",
             source=bank.name,
-            hint="learn at least three episodes of real work",
+            hint="it takes three episodes of that folder; name its file with -o FOLDER/AGENTS.md",
         )
     if path.is_file() and not path.read_bytes().startswith(_AGENTS_HEADER.encode()):
         raise BankExistsError(

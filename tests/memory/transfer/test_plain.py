@@ -30,7 +30,10 @@ def test_agents_md_says_what_every_task_needs_and_imports_nothing(tmp_path: Path
     for task in ("Add a currency", "Speed up the report", "Fix the date parser"):
         steps = (Step("edit lib/menu.rs", "ok"), Step("cargo test", "ok"))
         learn(bank, Trajectory(task, "Working directory: /x/menus", steps, solved))
-    (tmp_path / "menus").mkdir()
+    for folder in ("menus", "elsewhere"):
+        (tmp_path / folder).mkdir()
     write_agents_md(bank, tmp_path / "menus" / "AGENTS.md")
     assert "src/prices.py" not in (tmp_path / "menus" / "AGENTS.md").read_text()
+    write_agents_md(bank, tmp_path / "elsewhere" / "AGENTS.md")
+    assert "lib/menu.rs" not in (tmp_path / "elsewhere" / "AGENTS.md").read_text()
     assert rest == "Check with: pytest @tests/all\nEdited most: src/prices.py\n```\n"
