@@ -68,7 +68,7 @@ def test_what_is_not_a_receipt_is_refused(wrong: dict[str, object]) -> None:
     record = did("heat the egg").with_facts(receipts=(receipt("1", "a"),)).record()
     broken = json.loads(json.dumps(record))
     broken["receipts"][0]["entries"][0] |= wrong
-    with pytest.raises(RecordError, match="receipts"):
+    with pytest.raises(RecordError, match="receipt 1"):
         from_record(broken)
 
 
