@@ -1,4 +1,4 @@
-"""`deltamem episode formats`, and the guide that tells how to add one."""
+"""`deltamem episode formats`, the guide to importing logs, and the page on declared formats."""
 
 from __future__ import annotations
 
@@ -17,9 +17,11 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers import read_log, readers
 from tests.cli.support import Program, heat, state_of
 from tests.places import DOCS
+from tests.trajectory.readers.samples import first_logs
 
 GUIDE = (DOCS / "readers.md").read_text()
-BLOCKS = dict(re.findall(r"^```(\w+)\n(.*?)^```$", GUIDE, re.MULTILINE | re.DOTALL))
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCKS = dict(BLOCK.findall((DOCS / "formats.md").read_text()))
 
 
 def test_all_formats_are_listed(program: Program) -> None:
@@ -84,6 +86,26 @@ def test_a_log_that_no_reader_knows_or_that_cannot_be_opened(program: Program) -
     assert both.code == 3
     assert [each["format"] for each in both.data["logs"]] == [None, "native"]
     assert both.data["logs"][0]["trials"] == []
+
+
+def test_the_commands_of_the_guide_work_in_their_order(program: Program) -> None:
+    folder = program.folder / "home" / ".claude" / "projects" / "shop"
+    folder.mkdir(parents=True)
+    (folder / "session.jsonl").write_bytes(first_logs()["claude-code"][1])
+    (program.folder / "outcomes.csv").write_text("id,success\ns1,true\n")
+    commands = [
+        line for kind, text in BLOCK.findall(GUIDE) if kind == "sh" for line in text.splitlines()
+    ]
+    assert len(commands) > 5
+    for command in commands:
+        answer = program.json(*command.replace("~", str(program.folder / "home")).split()[1:])
+        assert answer.code == 0, answer.out
+    bank = Bank.open(program.bank.with_name("work"))
+    assert [each.outcome.success for each in episodes(bank)] == [True]
+
+
+def test_the_guide_is_short() -> None:
+    assert len(GUIDE.split()) <= 1500
 
 
 def test_the_declared_format_of_the_guide_reads_its_log(program: Program) -> None:

@@ -1,6 +1,6 @@
 """Readers that a small TOML file declares: those that ship, and those of a person's own.
 
-Every value is a JMESPath expression. `docs/readers.md` has an example.
+Every value is a JMESPath expression. `docs/formats.md` has an example.
 """
 
 from __future__ import annotations
