@@ -17,7 +17,8 @@ from deltamem_tui.config import DEFAULT_EMBEDDER
 from deltamem_tui.embedding.load import load
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import UsageError, wrong_argument
-from deltamem_tui.memory.episodes.stored_episodes import copy_episodes
+from deltamem_tui.memory.episodes.importer import take_in
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import DEFAULT, Method, method_named
 from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record, to_record
 
@@ -95,7 +96,13 @@ def create_bank(
     if episodes_from is None:
         return Bank.create(path, manifest)
     with files.new_folder(Path(path)) as draft:
-        copy_episodes(episodes_from, Bank.create(draft, manifest))
+        made, found = Bank.create(draft, manifest), episodes(episodes_from)
+        if not take_in(made, found, redaction="off", listed=False).total.episodes:
+            raise UsageError(
+                "the bank keeps no episodes",
+                source=episodes_from.name,
+                hint="import the logs, or take the bank that learnt from them",
+            )
     return Bank.open(path)
 
 

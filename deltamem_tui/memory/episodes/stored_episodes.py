@@ -1,4 +1,4 @@
-"""The episodes that a bank keeps, learnt or waiting: read, and copied to another bank."""
+"""The episodes that a bank keeps, learnt or waiting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.errors import BankCorruptError, RecordError, UsageError
+from deltamem_tui.errors import BankCorruptError, RecordError
 from deltamem_tui.memory.episodes.credit import put_uses
 from deltamem_tui.trajectory.model import GENERIC, Trajectory, domain_key
 
@@ -90,39 +90,3 @@ def nodes_by_episode(bank: Bank) -> Mapping[str, tuple[tuple[str, str], ...]]:
             if node.origin.trajectory:
                 found.setdefault(node.origin.trajectory, []).append((name, node.id))
     return {episode_id: tuple(nodes) for episode_id, nodes in found.items()}
-
-
-_BATCH_EPISODES = 1000
-
-
-def copy_episodes(source: Bank, target: Bank) -> int:
-    """Copy all episodes of a bank into one that has none, in their order, waiting to be learnt.
-
-    Each keeps its id, its outcome with all that was said of it, its scene and its kinds.
-
-    Returns:
-        How many there are.
-
-    Raises:
-        UsageError: There are none.
-        BankCorruptError: An episode breaks the format.
-        StorageError: The disk refused; what was committed before stays.
-    """
-    ids, count = source.episodes.ids(), 0
-    for at in range(0, len(ids), _BATCH_EPISODES):
-        # Parsed, so that only episodes come along.
-        known = list(_read(source, ids[at : at + _BATCH_EPISODES]))
-        copied = [each.id for each in known]
-        lines = [(source.episodes.line(each) or b"") + b"\n" for each in copied]
-        with target.writing() as changes:
-            changes.put_new_episodes(copied, lines)
-            put_uses(changes, target, known)
-            changes.log("import", {"trajectories": copied})
-        count += len(copied)
-    if not count:
-        raise UsageError(
-            "the bank keeps no episodes",
-            source=source.name,
-            hint="import the logs, or take the bank that learnt from them",
-        )
-    return count
