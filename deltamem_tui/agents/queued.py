@@ -123,7 +123,7 @@ def _imported(bank: Bank, session: SessionFile) -> tuple[ImportReport, tuple[str
         job.run()
     if session.outcome:
         _note_outcome(bank, job.report, success=session.outcome == "success")
-    found = (each.id for each in job.report.entries)
+    found = (each["id"] for each in job.report.entries)
     present = [each for each in found if bank.episodes.state(each) is not None]
     return job.report, tuple(each.outcome.reason for each in note_signs(bank, present))
 
@@ -131,7 +131,7 @@ def _imported(bank: Bank, session: SessionFile) -> tuple[ImportReport, tuple[str
 def _note_outcome(bank: Bank, report: ImportReport, *, success: bool) -> None:
     """Note what the user said of a session, also if it was learnt from by now."""
     for each in report.entries:
-        known = episode(bank, each.id)
+        known = episode(bank, each["id"])
         if known and (known.outcome.success, known.outcome.source) != (success, "user"):
             give_outcome(bank, known.id, success=success)
 

@@ -269,7 +269,7 @@ def judge(
         invocation, rounds, (each for each in done.errors if not isinstance(each, of_batch))
     )
     if rounds:
-        judged = {each.trajectory.id for each in done.judged}
+        judged = {episode.id for episode, _ in done.judged}
         left = [each for each in ids if each not in judged]
         rounds.write(judging_questions(opened, judge, left, rounds.batch))
     if done.interrupted or (stop and not errors):

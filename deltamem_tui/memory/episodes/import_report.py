@@ -16,7 +16,7 @@ from deltamem_tui.errors import RecordError, lines_by_reason
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.logs.record import Notice
-from deltamem_tui.trajectory.model import LogSource, Outcome, OutcomeSource, Trajectory
+from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
@@ -91,17 +91,6 @@ class EpisodeImport(Struct, frozen=True, gc=False):
     def is_written(self) -> bool:
         """True if the bank gets a line for it."""
         return self.reception != "duplicate" or self.gains_receipts
-
-
-class ImportedEpisode(Struct, frozen=True, gc=False):
-    """What is listed of an episode that was read."""
-
-    id: str
-    task: str
-    steps: int
-    source: LogSource
-    reception: Reception
-    outcome: Outcome
 
 
 @dataclass(slots=True)
@@ -181,7 +170,7 @@ class ImportReport:
     listed: bool = True
     total: FileTally = field(default_factory=FileTally)
     files: dict[str, FileTally] = field(default_factory=dict)
-    entries: list[ImportedEpisode] = field(default_factory=list)
+    entries: list[dict[str, Any]] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
     notice_count: int = 0
@@ -203,8 +192,7 @@ class ImportReport:
         if arrival.given is not None and arrival.given != outcome.success:
             self.disputed[found.id] = None
         if self.listed:
-            facts = found.id, found.task, len(found.steps), found.source
-            self.entries.append(ImportedEpisode(*facts, received.reception, outcome))
+            self.entries.append(_entry(found, outcome, received.reception))
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""
@@ -268,9 +256,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "redaction": found.redaction,
         "dry_run": found.dry_run,
         "files": [_file_record(file, tally) for file, tally in found.files.items()],
-        "trajectories": [
-            _entry_record(entry) for entry in found.entries if entry.reception != "duplicate"
-        ],
+        "trajectories": [entry for entry in found.entries if entry["reception"] != "duplicate"],
     }
     would = "would be " if found.dry_run else ""
     facts = {
@@ -300,12 +286,13 @@ def _file_record(file: str, tally: FileTally) -> dict[str, Any]:
     }
 
 
-def _entry_record(entry: ImportedEpisode) -> dict[str, Any]:
-    outcome, source = entry.outcome, entry.source
+def _entry(found: Trajectory, outcome: Outcome, reception: Reception) -> dict[str, Any]:
+    source = found.source
     return {
-        "id": entry.id,
-        "task": entry.task,
-        "steps": entry.steps,
+        "id": found.id,
+        "task": found.task,
+        "steps": len(found.steps),
+        "reception": reception,
         "success": outcome.success,
         "reward": outcome.reward,
         "outcome_source": outcome.source,

@@ -31,19 +31,12 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedEpisode:
-    """An episode with the judge's outcome, and the question that was put to the judge."""
-
-    trajectory: Trajectory
-    call: Call
-
-
 @dataclass(slots=True)
 class JudgingReport:
     """The result of judging episodes, done or planned.
 
     Attributes:
+        judged: Episodes with the judge's outcome, each with the question that was put to it.
         errors: Why others were not, and what ended the run.
         interrupted: Whether a `KeyboardInterrupt` ended it.
         usage: What calls of the model took.
@@ -51,7 +44,7 @@ class JudgingReport:
         without_outcome: How many episodes wait for an outcome now.
     """
 
-    judged: list[JudgedEpisode] = field(default_factory=list)
+    judged: list[tuple[Trajectory, Call]] = field(default_factory=list)
     errors: list[DeltaMemError] = field(default_factory=list)
     interrupted: bool = False
     usage: Usage = field(default_factory=Usage)
@@ -136,7 +129,7 @@ def judge_episodes(
                 try:
                     judgement = asking.answer(*question(each))
                     judged = take_judgement(bank, each, judgement)
-                    report.judged.append(JudgedEpisode(judged, judgement.call))
+                    report.judged.append((judged, judgement.call))
                 except (ExtractionError, TrajectoryError) as error:
                     report.errors.append(_refused(bank, each, error))
                 advance()
@@ -192,7 +185,7 @@ def _detail(episode_id: str, success: bool | None, call: Call) -> dict[str, Any]
 
 def view_judging(found: JudgingReport, bank: str) -> ReportView:
     """Show what judging came to, or would take."""
-    words = [each.trajectory.outcome for each in found.judged]
+    words = [episode.outcome for episode, _ in found.judged]
     successes = sum(word.success is True for word in words)
     record: dict[str, Any] = {
         "judged": len(words),
@@ -203,14 +196,14 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
         "would_judge": found.without_outcome if found.dry_run else 0,
         "judgements": [
             {
-                "id": each.trajectory.id,
-                "task": each.trajectory.task,
-                "success": word.success,
-                "reason": word.reason,
-                "model": each.call.model,
-                "cut": each.call.cut or None,
+                "id": episode.id,
+                "task": episode.task,
+                "success": episode.outcome.success,
+                "reason": episode.outcome.reason,
+                "model": call.model,
+                "cut": call.cut or None,
             }
-            for each, word in zip(found.judged, words, strict=True)
+            for episode, call in found.judged
         ],
     }
     if found.dry_run:

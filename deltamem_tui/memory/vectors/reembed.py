@@ -63,10 +63,11 @@ def planned(bank: Bank, embedder: Embedder) -> Reembedding:
         BankCorruptError: The bank breaks the rules of the format.
     """
     bank.refresh()
-    return _found(bank, embedder, {name: [*key_texts(bank, name)] for name in bank.collections})
+    lines = {name: [*key_texts(bank, name)] for name in bank.collections}
+    return _plan(bank, embedder, lines)
 
 
-def _found(bank: Bank, embedder: Embedder, lines: Mapping[str, Sequence[str]]) -> Reembedding:
+def _plan(bank: Bank, embedder: Embedder, lines: Mapping[str, Sequence[str]]) -> Reembedding:
     texts = {text for each in lines.values() for text in each} - {""}
     rows = {name: len(each) for name, each in lines.items()}
     return Reembedding(card_of(bank), embedder.card, rows, len(texts))
@@ -112,7 +113,7 @@ def reembed(
             advance(len(batch))
         with bank.writing() as changes:
             if bank.commit.sequence == decided_on:
-                plan = _found(bank, embedder, lines)
+                plan = _plan(bank, embedder, lines)
                 _write(changes, bank, lines, vectors, plan, settings(bank))
                 return plan
     return plan

@@ -193,7 +193,7 @@ def judge_by_model(
 def _judged(found: JudgingReport) -> str:
     from deltamem_tui.memory.reports.view import cost_text
 
-    successes = sum(each.trajectory.outcome.success is True for each in found.judged)
+    successes = sum(episode.outcome.success is True for episode, _ in found.judged)
     text = (
         f"judged {counted(len(found.judged), 'episode')} for {cost_text(found.usage)}: "
         f"{counted(successes, 'success', 'successes')}, "

@@ -36,7 +36,7 @@ def bank(tmp_path: Path) -> Bank:
 def receptions(
     bank: Bank, *records: Trajectory | RecordError, dry: bool = False
 ) -> list[Reception]:
-    return [entry.reception for entry in take_in(bank, records, dry_run=dry).entries]
+    return [entry["reception"] for entry in take_in(bank, records, dry_run=dry).entries]
 
 
 def test_importing_twice_adds_nothing(bank: Bank) -> None:
@@ -142,8 +142,8 @@ def test_secrets_are_taken_out_and_the_id_is_that_of_what_is_kept(bank: Bank) ->
     (kept,) = episodes(Bank.open(bank.path))
     (first, second) = found.entries
     assert "[redacted: " in kept.steps[0].observation
-    assert kept.id == first.id == second.id != told.id
-    assert [first.reception, second.reception] == ["imported", "duplicate"]
+    assert kept.id == first["id"] == second["id"] != told.id
+    assert [first["reception"], second["reception"]] == ["imported", "duplicate"]
     assert found.total.redactions.total() == 2
     assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
     assert verify(bank) == []
@@ -156,7 +156,7 @@ def test_an_outcome_is_named_by_the_id_of_what_is_kept(bank: Bank) -> None:
     said = Outcome(success=True, source="user")
     other = UserOutcomes(by_id={waits.id: said})
     assert take_in(bank, [waits], outcomes=other).count("updated") == 0
-    told = UserOutcomes(by_id={entry.id: said})
+    told = UserOutcomes(by_id={entry["id"]: said})
     assert take_in(bank, [waits], outcomes=told).count("updated") == 1
     assert [each.outcome for each in episodes(bank)] == [said]
 

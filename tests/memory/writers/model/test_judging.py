@@ -76,7 +76,7 @@ def test_each_episode_without_an_outcome_is_judged_once(
 ) -> None:
     server.replies = by_task(n2=Reply(verdict("no", "It broke off."), delay=0.05))
     found = judged(bank, Judge(client(server)), concurrency)
-    assert [each.trajectory.id for each in found.judged] == [each.id for each in UNSAID]
+    assert [episode.id for episode, _ in found.judged] == [each.id for each in UNSAID]
     outcomes = {each.task: each.outcome for each in episodes(Bank.open(bank.path))}
     assert outcomes["1 0 2"] == Outcome(False, None, "judge", "It broke off.")
     assert outcomes["1 0 3"] == Outcome(True, None, "judge", "It is done.")
