@@ -24,7 +24,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
@@ -34,7 +34,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.method import Method, method_of
+from deltamem_tui.memory.method import method_of
 from deltamem_tui.paths import ARCHIVE_SUFFIX
 from deltamem_tui.text import clean, counted, one_line
 
@@ -144,100 +144,76 @@ def _write(path: Path, data: bytes) -> None:
 
 def skill_texts(bank: Bank) -> Mapping[str, str]:
     """Return the text of each file that agents read, by its path in the folder."""
-    return _SkillWriter(bank).written()
+    displays, found, knowledge = method_of(bank).display, dict[str, str](), list[str]()
+    names, pages = Names(KNOWLEDGE, _REFERENCES), Names()
+    # Knowledge first: all skills link to it.
+    for name in sorted(displays, key=lambda each: bool(displays[each].instruction)):
+        tree, display = bank.tree(name), displays[name]
+        for root in tree.roots():
+            nodes = editing.subtree(tree, root.id)
+            if not display.instruction:
+                path = f"{KNOWLEDGE}/{pages.name(root)}.md"
+                found[path] = _page(display, nodes)
+                knowledge.append(f"../{path}")
+                continue
+            skill = names.name(root)
+            head = {
+                "name": skill,
+                "description": _description(tree, nodes),
+                "metadata": {"deltamem-bank": inert(bank.name)},
+            }
+            files_of = _skill_files(display, nodes, head, knowledge)
+            found |= {f"{skill}/{path}": text for path, text in files_of}
+    return found
 
 
-class _Subtree(NamedTuple):
-    """A root with all below it, each before its children."""
+def _skill_files(
+    display: Display, nodes: Sequence[Node], head: Mapping[str, object], knowledge: Sequence[str]
+) -> Iterator[tuple[str, str]]:
+    """Yield the files of a root with all below it: one page or, where a chain adds up, a page each.
 
-    tree: Tree
-    display: Display
-    nodes: Sequence[Node]
+    Of what was learnt, nothing but the names of files is in the body of SKILL.md.
+    """
+    import yaml
 
-    @property
-    def root(self) -> Node:
-        return self.nodes[0]
-
-
-class _SkillWriter:
-    """Writes a bank as texts that are not on the disk yet."""
-
-    def __init__(self, bank: Bank) -> None:
-        self._bank, self._method = bank, method_of(bank)
-        self._knowledge: list[str] = []
-        self._texts: dict[str, str] = {}
-
-    def written(self) -> Mapping[str, str]:
-        """Return all files by their paths."""
-        displays = self._method.display
-        names, pages = Names(KNOWLEDGE, _REFERENCES), Names()
-        # Knowledge first: all skills link to it.
-        for name in sorted(displays, key=lambda each: bool(displays[each].instruction)):
-            tree = self._bank.tree(name)
-            for root in tree.roots():
-                each = _Subtree(tree, displays[name], editing.subtree(tree, root.id))
-                if displays[name].instruction:
-                    self._write_skill(names.name(each.root), each)
-                else:
-                    path = f"{KNOWLEDGE}/{pages.name(each.root)}.md"
-                    self._write_page(path, each, each.nodes)
-                    self._knowledge.append(f"../{path}")
-        return self._texts
-
-    def _write_skill(self, skill: str, subtree: _Subtree) -> None:
-        """Write a root with all below it, in one page or, where a chain adds up, a page each."""
-        root, layered = subtree.root, subtree.display.layered
-        self._write_page(f"{skill}/{_HOW}", subtree, [root] if layered else subtree.nodes)
-        others = subtree.nodes[1:] if layered else []
-        names = Names()
-        paths = {root.id: f"../{_HOW}"}
-        for node in others:
-            paths[node.id] = f"{names.name(node)}.md"
-            lead = f"Adds to [this page]({paths[node.parent or root.id]}); read that first."
-            path = f"{skill}/{_REFERENCES}/{paths[node.id]}"
-            self._write_page(path, subtree, [node], lead)
-        links = {
-            label: [f"{_REFERENCES}/{paths[each.id]}" for each in others if each.label == label]
-            for label in ("success", "failure")
-        }
-        self._texts[f"{skill}/{SKILL_FILE}"] = self._skill_text(skill, subtree, links)
-
-    def _skill_text(self, skill: str, subtree: _Subtree, links: Mapping[str, Sequence[str]]) -> str:
-        """Return a SKILL.md. Of what was learnt, nothing but the names of files is in its body."""
-        import yaml
-
-        root = subtree.root
-        head = {
-            "name": skill,
-            "description": _description(subtree),
-            "metadata": {"deltamem-bank": inert(self._bank.name)},
-        }
-        front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10**6)
-        first = "is what failed" if root.label == "failure" else "says how: read it first"
-        parts = [f"---\n{front}---", _INTRODUCTION, f"[{_HOW}]({_HOW}) {first}."]
-        parts += _links("Where it differs", links["success"])
-        parts += _links("What failed", links["failure"])
-        parts += _links("What is known", self._knowledge)
-        return "\n\n".join(parts) + "\n"
-
-    def _write_page(
-        self, path: str, subtree: _Subtree, nodes: Sequence[Node], lead: str = ""
-    ) -> None:
-        display = subtree.display
-        parts = [f"# {title_of(nodes[0], display)}", _NOTE, *filter(None, [lead])]
-        numbers = {node.id: number for number, node in enumerate(nodes, 1)}
-        for node in nodes:
-            parts.append(f"## {numbers[node.id]}. {title_of(node, display)}")
-            if display.layered and node.parent in numbers:
-                parts.append(f"Adds to {numbers[node.parent]}.")
-            parts.append(section(self._method, subtree.tree.name, node))
-        self._texts[path] = "\n\n".join(parts) + "\n"
+    root, layered = nodes[0], display.layered
+    yield _HOW, _page(display, [root] if layered else nodes)
+    names, paths = Names(), {root.id: f"../{_HOW}"}
+    links: dict[str, list[str]] = {"success": [], "failure": []}
+    for node in nodes[1:] if layered else ():
+        paths[node.id] = f"{names.name(node)}.md"
+        lead = f"Adds to [this page]({paths[node.parent or root.id]}); read that first."
+        links[node.label].append(f"{_REFERENCES}/{paths[node.id]}")
+        yield links[node.label][-1], _page(display, [node], lead)
+    front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10**6)
+    first = "is what failed" if root.label == "failure" else "says how: read it first"
+    parts = [f"---\n{front}---", _INTRODUCTION, f"[{_HOW}]({_HOW}) {first}."]
+    parts += _links("Where it differs", links["success"])
+    parts += _links("What failed", links["failure"])
+    parts += _links("What is known", knowledge)
+    yield SKILL_FILE, "\n\n".join(parts) + "\n"
 
 
-def _description(subtree: _Subtree) -> str:
+def _page(display: Display, nodes: Sequence[Node], lead: str = "") -> str:
+    """Return the texts of some nodes as markdown, each below its title."""
+    parts = [f"# {title_of(nodes[0], display)}", _NOTE, *filter(None, [lead])]
+    numbers = {node.id: number for number, node in enumerate(nodes, 1)}
+    for node in nodes:
+        parts.append(f"## {numbers[node.id]}. {title_of(node, display)}")
+        if display.layered and node.parent in numbers:
+            parts.append(f"Adds to {numbers[node.parent]}.")
+        parts += [
+            f"### {display.label(name)}\n\n{fenced(clean(text))}"
+            for name, text in node.payload.items()
+            if text or name not in display.optional
+        ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _description(tree: Tree, nodes: Sequence[Node]) -> str:
     """Return what an agent picks the skill by: its key, and its title if that is another text."""
-    root, key = subtree.root, subtree.tree.snapshot.table.collection.key
-    all_failed = all(node.label == "failure" for node in subtree.nodes)
+    root, key = nodes[0], tree.snapshot.table.collection.key
+    all_failed = all(node.label == "failure" for node in nodes)
     lead = "A warning of what failed before, for when: " if all_failed else "Use when: "
     return inert(lead + ": ".join(dict.fromkeys((root.payload[key], root.title))))
 
@@ -304,13 +280,3 @@ def title_of(node: Node, display: Display) -> str:
     """Return the heading of a node."""
     warning = "Warning: " if node.label == "failure" else ""
     return escaped(warning + display.of_title(node))
-
-
-def section(method: Method, tree: str, node: Node) -> str:
-    """Return the texts of a node as markdown."""
-    display = method.display[tree]
-    return "\n\n".join(
-        f"### {display.label(name)}\n\n{fenced(clean(node.payload[name]))}"
-        for name in method.collections[tree].fields
-        if node.payload[name] or name not in display.optional
-    )
