@@ -107,9 +107,7 @@ class Asking:
     def answer(self, key: tuple[str, str], ask: Callable[[], Any]) -> Any:
         """Return the answer to a question whose turn it is; the same if it is asked again in it.
 
-        Raises:
-            StoppedError: The run is to stop.
-            DeltaMemError: Whatever `ask` raises.
+        Raises a StoppedError where the run is to stop, else whatever `ask` raises.
         """
         with self._lock:
             ahead = self._sent.get(key)
@@ -123,18 +121,6 @@ class Asking:
             return self.answer(key, ask)
         self._used.add(key)
         return future.result()
-
-    def writer(self, model: ModelExtractor) -> FunctionWriter:
-        """Return a model's writer that takes the answers that were asked for ahead."""
-
-        def write(*question: Any) -> Extraction:
-            request, ask = model.request(*question), partial(model.write, *question)
-            if request is None:
-                return ask()
-            found: Extraction = self.answer((question[0], request.prompt), ask)
-            return found
-
-        return FunctionWriter(model.name, write)
 
     def pay(self, payment: Payment) -> None:
         """Count a payment and write it down, in any thread.
@@ -189,14 +175,13 @@ class Asking:
                 self._start()
 
 
-def noting_writer(model: ModelExtractor, noted: list[Question]) -> FunctionWriter:
-    """Return a writer that notes what a model would be asked, and writes nothing."""
+def asking_by(model: ModelExtractor, answer: Callable[[Question], Extraction]) -> FunctionWriter:
+    """Return a model's writer whose questions are answered in another way, as from those sent."""
 
     def write(*question: Any) -> Extraction:
-        request = model.request(*question)
-        if request is not None:
-            key = question[0], request.prompt
-            noted.append(Question(key, partial(model.write, *question)))
-        return Extraction(None, "asked ahead")
+        request, ask = model.request(*question), partial(model.write, *question)
+        if request is None:  # nothing is asked
+            return ask()
+        return answer(Question((question[0], request.prompt), ask))
 
     return FunctionWriter(model.name, write)

@@ -108,9 +108,6 @@ def judge_episodes(
     What is wrong with one episode stops none of the others; what would be wrong with all of them,
     like a refused key, comes last among the errors. When the work is to stop, answers that are
     under way are waited for a bit: the cache keeps them.
-
-    Raises:
-        BankFrozenError: The bank is frozen; nothing was asked.
     """
     bank.require_writable()
     asking, report = Asking(bank, concurrency, stopped), JudgingReport()
@@ -159,8 +156,6 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
     Raises:
         TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
             judge only fills a gap. The first verdict of a judge is kept beside it.
-        BankCorruptError: What the bank has under this id is not that episode.
-        BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
     with bank.writing() as batch:

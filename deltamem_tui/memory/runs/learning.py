@@ -30,9 +30,9 @@ from deltamem_tui.memory.method import method_of, settings_of
 from deltamem_tui.memory.plan import REASON_WIDTH, Due, LearnResult, MaintenanceResult
 from deltamem_tui.memory.policies import Policy, as_admitted
 from deltamem_tui.memory.reports.view import ReportNote, ReportView, Value, cost_text, usage_facts
-from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError, noting_writer
+from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError, asking_by
 from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
-from deltamem_tui.memory.writers.extraction import FailedCallError
+from deltamem_tui.memory.writers.extraction import Extraction, FailedCallError
 from deltamem_tui.memory.writers.model import ModelExtractor
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import counted, one_line
@@ -62,7 +62,7 @@ class LearningRun:
         self.asking = Asking(bank, concurrency if self._model else 1, stopped)
         if self._model:
             self._model = self._model.paying(self.asking.pay)
-            self._writer = self.asking.writer(self._model)
+            self._writer = asking_by(self._model, lambda each: self.asking.answer(*each))
 
     def __enter__(self) -> LearningRun:
         return self
@@ -74,12 +74,8 @@ class LearningRun:
     def learn(self, trajectories: Iterable[Trajectory]) -> Iterator[LearnResult | DeltaMemError]:
         """Learn from episodes whose outcomes are known, in their order; they are read a bit ahead.
 
-        Yields:
-            Each episode's lesson, or why it stays waiting; the error's source is its id.
-
-        Raises:
-            LanguageModelError: The model cannot be asked at all. What was learnt stays.
-            BankError: The bank cannot be written. What was learnt stays.
+        Yields each episode's lesson, or why it stays waiting; the error's source is its id. What
+        was learnt stays where a model cannot be asked at all, or the bank not be written.
         """
         turns = ((each, EmbeddingCache(self._embedder)) for each in trajectories)
         for trajectory, vectors in self.asking.turns(turns, self._questions):
@@ -105,8 +101,13 @@ class LearningRun:
     def _questions(self, turn: tuple[Trajectory, Embedder] | Due) -> list[Question]:
         """Return what the bank as it is makes an episode, or maintenance, ask."""
         bank, method, noted = self._bank, method_of(self._bank), list[Question]()
+
+        def note(question: Question) -> Extraction:
+            noted.append(question)
+            return Extraction(None, "asked ahead")
+
         if self._model:
-            writer = noting_writer(self._model, noted)
+            writer = asking_by(self._model, note)
             if isinstance(turn, Due):
                 method.maintain(bank, turn, writer, self._embedder)
             else:
