@@ -98,10 +98,6 @@ def apply(bank: Bank, deletions: Sequence[Deletion], rules: Settings) -> list[De
     """Delete what was proposed, one commit each; returns what was deleted.
 
     A node that is gone meanwhile, or was changed, is left alone.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        StorageError: The disk refused; what was deleted before stays deleted.
     """
     numbers = {name: getattr(rules, name) for name in RULES}
     done = []
@@ -137,16 +133,14 @@ def _of_tree(bank: Bank, tree: Tree, rules: Settings) -> Iterator[Deletion]:
 class Columns:
     """The living nodes of one tree by depth and birth, so that each stands behind its parent.
 
+    Rows are int64 [nodes], flags bool [nodes]; the numbers are those of `Deletion`.
+
     Attributes:
-        parent: The place of its parent, or -1. int64 [nodes].
-        age: Episodes since the one that it was learnt from. int64 [nodes].
-        recent: Episodes within the period that were shown it. int64 [nodes].
-        judged: Judged episodes since its last revision. int64 [nodes].
-        utility: What those were worth, in ten-thousandths. int64 [nodes].
+        parent: The place of its parent, or -1.
         failure: Whether it was written by a failure: those are recalled where tasks are hard, and
-            a low utility is not their fault. bool [nodes].
-        consolidated: Whether it was fused into another root. bool [nodes].
-        key: Whether it is only a key of the node above: it goes with that. bool [nodes].
+            a low utility is not their fault.
+        consolidated: Whether it was fused into another root.
+        key: Whether it is only a key of the node above: it goes with that.
     """
 
     parent: Rows

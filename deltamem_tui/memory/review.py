@@ -56,9 +56,6 @@ def review_queue(bank: Bank) -> list[ReviewItem]:
     Those of which log and judge disagree; then waiting successes that only a judge saw, the most
     frequent kinds first; then all whose end was read off signs, learnt or not. Reads every episode
     once.
-
-    Raises:
-        BankCorruptError: An episode breaks the format.
     """
     kinds, found = Counter[str](), list[ReviewItem]()
     for each in episodes(bank):

@@ -53,11 +53,7 @@ def put_uses(batch: Batch, bank: Bank, episodes: Iterable[Trajectory]) -> None:
 
 
 def append_receipt(path: Path, receipt: Receipt, episode: str = "") -> None:
-    """Add a receipt to a file of receipts, with the name of its episode if it has one.
-
-    Raises:
-        StorageError: The disk refused.
-    """
+    """Add a receipt to a file of receipts, with the name of its episode if it has one."""
     record = {"episode": episode} if episode else {}
     files.append_line(path, orjson.dumps(record | to_builtins(receipt)))
 
@@ -93,11 +89,7 @@ class NodeCredit:
 
 
 def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = None) -> NodeCredit:
-    """Return the credit of a living node, by the bank's own utility if none is given.
-
-    Raises:
-        NodeNotFoundError: There is none with this id.
-    """
+    """Return the credit of a living node, by the bank's own utility if none is given."""
     nodes = bank.tree(tree)
     found = shown_to(bank.snapshots, tree).credit(utility or utility_of(bank))
     birth = int(nodes.birth[nodes.row(node_id)])

@@ -61,11 +61,8 @@ class ImportOptions(TypedDict, total=False):
     Attributes:
         redaction: What is taken out of the episodes first: `secrets` if it is not said.
         outcomes: Outcomes that the user gives for episodes whose logs state none.
-        receipts: Receipts that the user kept, to be joined to the episodes they belong to.
         domain: The domain of all episodes; the log's own, else the bank's, if empty.
-        dry_run: Whether nothing is written.
-        listed: Whether to keep an entry for each episode, as usual. Without, memory does not grow
-            with the logs.
+        listed: Whether to keep an entry for each episode, as usual; then memory grows with logs.
     """
 
     redaction: Redaction
@@ -96,13 +93,10 @@ class Importer:
     ) -> None:
         redaction, domain = options.get("redaction", "secrets"), options.get("domain", "")
         outcomes, receipts = options.get("outcomes", _NO_OUTCOMES), options.get("receipts")
-        usual = domain_of(bank)
+        usual, dry_run = domain_of(bank), options.get("dry_run", False)
         self.progress = progress or ReadProgress()
         self.report = report = ImportReport(
-            redaction,
-            options.get("dry_run", False),
-            options.get("listed", True),
-            receipts=receipts,
+            redaction, dry_run, options.get("listed", True), receipts=receipts
         )
 
         def arrival(record: Reading) -> Arrival | Remark:
@@ -133,10 +127,6 @@ class Importer:
         that states the opposite of what counts is refused (see `outcomes.answer_to`). What was
         read before `stopped` returns True is imported. `advance` is called with the number of
         bytes read since its last call.
-
-        Raises:
-            BankFrozenError: The bank is frozen.
-            StorageError: The disk refused; what was committed before stays.
         """
         self.progress.advance = advance
         while batch := self._next_batch(stopped):
@@ -247,13 +237,9 @@ def import_of(
 ) -> Importer:
     """Prepare the import of logs into a bank, each read once.
 
-    Args:
-        bank: The bank.
-        logs: Files, folders, patterns, or `-` for standard input; or what `find_logs` found.
-        format: How to read them; by content if None.
-        success_at: The reward from which on an episode is a success.
-        outcomes_name: The name of the user's file of outcomes, for errors.
-        options: See `ImportOptions`.
+    `logs` are files, folders, patterns, or `-` for standard input, or what `find_logs` found. From
+    a reward of `success_at` on an episode is a success; errors call the user's file of outcomes
+    `outcomes_name`.
 
     Raises:
         TrajectoryError: A log does not exist, cannot be opened or has no reader; or the outcomes

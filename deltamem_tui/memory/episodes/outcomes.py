@@ -98,11 +98,6 @@ def give_outcomes(bank: Bank, ids: Sequence[str], *, success: bool | None) -> li
     None says that the person cannot tell: that is kept, and another's verdict counts. An episode
     that waited without an outcome can be learnt from now on. One that was learnt as having ended
     otherwise waits again, and its nodes are marked until then.
-
-    Raises:
-        TrajectoryError: The bank does not have one of them.
-        BankCorruptError: What the bank has under an id is not that episode.
-        BankFrozenError: The bank is frozen.
     """
     bank.require_writable()
     with bank.writing() as batch:
@@ -135,12 +130,7 @@ def give_outcomes(bank: Bank, ids: Sequence[str], *, success: bool | None) -> li
 
 
 def overturned_by(bank: Bank, ids: Sequence[str], *, success: bool | None) -> Overturned | None:
-    """Return what a person's verdict would mark, to ask before it is given; None if nothing.
-
-    Raises:
-        TrajectoryError: The bank does not have one of the episodes.
-        BankCorruptError: What the bank has under an id is not that episode.
-    """
+    """Return what a person's verdict would mark, to ask before it is given; None if nothing."""
     known = [known_episode(bank, each) for each in ids]
     return overturned(bank, known, [person_verdict(each, success=success) for each in known])
 
@@ -160,7 +150,6 @@ def known_episode(bank: Bank, episode_id: str) -> Trajectory:
 
     Raises:
         TrajectoryError: The bank does not have it.
-        BankCorruptError: What the bank has under this id is not that episode.
     """
     known = episode(bank, episode_id)
     if known is None:

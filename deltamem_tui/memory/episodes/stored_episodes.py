@@ -26,14 +26,13 @@ def episode(bank: Bank, episode_id: str) -> Trajectory | None:
         return None
     from deltamem_tui.trajectory.readers.native import from_record  # all readers come with it
 
-    problem = "is not the episode that its id names"
     try:
         found = from_record(record)
-    except RecordError as error:
-        problem = f"cannot be read: {error.message}"
-    else:
         if found.id == episode_id:
             return found
+        problem = "is not the episode that its id names"
+    except RecordError as error:
+        problem = f"cannot be read: {error.message}"
     raise BankCorruptError(
         f"episode {episode_id} {problem}",
         source=str(bank.episodes.snapshot.table.lines_path),

@@ -191,11 +191,7 @@ def _split(path: Path) -> tuple[str, str]:
 
 
 def file_text(path: Path) -> str:
-    """Return the text of a file.
-
-    Raises:
-        ConfigurationError: It cannot be read, or is far too long.
-    """
+    """Return the text of a file; a ConfigurationError says why it cannot be had."""
     try:
         with path.open(encoding="utf-8-sig") as file:
             text = file.read(LIMIT + 1)
@@ -259,11 +255,7 @@ def _template_error(path: Path, includes: Sequence[Path], error: Exception) -> C
 
 
 def trials(prompt: Prompt) -> list[str]:
-    """Return a prompt filled in each way that it can be, before a model is asked.
-
-    Raises:
-        ConfigurationError: It cannot be filled in.
-    """
+    """Return a prompt filled in each way that it can be, before a model is asked."""
     values = {**{name: f"<{name}>" for name in prompt.inputs}, "words": prompt.output}
     return [
         render(prompt, {**values, MAY_SKIP: skip, "failure": failure})
@@ -335,7 +327,6 @@ def export(shipped: Path, folder: Path, *, replace: bool = False) -> tuple[list[
 
     Raises:
         UsageError: A file that differs is there.
-        StorageError: The disk refused; some files may have been written.
     """
     wanted = {
         folder / path.relative_to(shipped): path.read_bytes()

@@ -61,10 +61,6 @@ def prepare(
     """Pack what a bank's handle shows, and search it for secrets. Nothing is written.
 
     The provenance names the `builder`, if one is given.
-
-    Raises:
-        BankCorruptError: A file of the bank breaks the format.
-        StorageError: A file cannot be read.
     """
     contents = _contents(bank)
     by = {"builder": builder} if builder else {}
@@ -82,12 +78,7 @@ def prepare(
 
 
 def leaks(bank: Bank) -> tuple[Leak, ...]:
-    """Return the secrets in nodes and manifest, which leave in every form.
-
-    Raises:
-        BankCorruptError: A file of the bank breaks the format.
-        StorageError: A file cannot be read.
-    """
+    """Return the secrets in nodes and manifest, which leave in every form."""
     found = _table_leaks(bank, with_episodes=False)
     return tuple(dict.fromkeys([*found, *_manifest_leaks(bank, bank.manifest.provenance)]))
 

@@ -39,22 +39,16 @@ def merge(
     across_domains: bool = False,
     dry_run: bool = False,
 ) -> Merge:
-    """Merge banks into a new one, or into the first of them.
+    """Merge at least two banks into a new one at `output`, or into the first of them.
 
-    Args:
-        banks: At least two, of one embedder. Frozen ones will do, but for one that is written.
-        output: The folder of a new bank; None merges into the first.
-        across_domains: Whether banks of different domains are merged at all.
-        dry_run: Make the plan, and write nothing.
+    Frozen ones will do, but for one that is written.
 
     Raises:
         EmbedderMismatchError: Two banks have different embedders.
-        BankFrozenError: The bank that would be written is frozen.
         BankExistsError: Something is at `output` already.
         BankCorruptError: A bank is not sound.
         BankError: The tree would be too deep.
-        StorageError: The disk refused; everything is as it was.
-        UsageError: Fewer than two banks, or of different domains.
+        UsageError: Fewer than two banks, or of different domains without `across_domains`.
     """
     if len(banks) < 2:
         raise UsageError(

@@ -92,12 +92,7 @@ def bank_of_skills(folder: Path) -> Path | None:
 
 
 def changes(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the files of an exported folder that are not as written, and how they differ.
-
-    Raises:
-        BankError: The bank in the folder cannot be read.
-        StorageError: A file cannot be read.
-    """
+    """Yield the files of an exported folder that are not as written, and how they differ."""
     texts = skill_texts(Bank.open(folder / _BANK))
     for found in sorted(folder.rglob("*")):
         path, is_link = found.relative_to(folder).as_posix(), found.is_symlink()

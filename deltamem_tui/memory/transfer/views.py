@@ -26,10 +26,7 @@ EPISODES_LEAVE = (
     "import --redact-personal takes out the addresses"
 )
 _CHANGES = {
-    "added": "added",
-    "revised": "revised",
-    "deleted": "deleted",
-    "revived": "revived",
+    **{name: name for name in ("added", "revised", "deleted", "revived")},
     "hidden": "hidden below deleted ones",
     "loosened": "made roots",
     "counted": "with other counts",

@@ -57,11 +57,7 @@ class Reembedding:
 
 
 def planned(bank: Bank, embedder: Embedder) -> Reembedding:
-    """Say what giving a bank an embedder's vectors would take. Nothing is written.
-
-    Raises:
-        BankCorruptError: The bank breaks the rules of the format.
-    """
+    """Say what giving a bank an embedder's vectors would take. Nothing is written."""
     bank.refresh()
     lines = {name: [*key_texts(bank, name)] for name in bank.collections}
     return _plan(bank, embedder, lines)
@@ -89,11 +85,7 @@ def reembed(
         What it took; if the bank has this embedder already, nothing was done.
 
     Raises:
-        BankFrozenError: The bank is frozen.
-        BankBusyError: Another process has been writing for long.
-        BankCorruptError: It breaks the rules of the format.
         VectorError: The embedder cannot embed one of the texts.
-        StorageError: The disk refused; the bank is as it was.
     """
     bank.refresh()
     bank.require_writable()
@@ -154,9 +146,7 @@ def _file(
 def key_texts(bank: Bank, name: str) -> Iterator[str]:
     """Yield every line's key text in one tree, in order; empty for a bare tombstone.
 
-    Raises:
-        BankCorruptError: A line breaks the format.
-        BankRewrittenError: Another commit has replaced the files meanwhile.
+    A BankRewrittenError says that another commit has replaced the files meanwhile.
     """
     snapshot, key = bank.tree(name).snapshot, bank.collections[name].key
     for row, _, line in snapshot.table.lines(snapshot.extent):

@@ -232,11 +232,7 @@ def weighting_of(bank: Bank) -> Weighting:
 
 
 def card_of(bank: Bank) -> EmbedderCard:
-    """Return what the bank remembers of its embedder.
-
-    Raises:
-        BankCorruptError: The manifest does not describe it.
-    """
+    """Return what the bank remembers of its embedder."""
     record = bank.manifest.embedder
     expected = {field.name: field for field in fields(EmbedderCard)}
     text = [name for name in expected if name != "dimensions"]
