@@ -28,6 +28,7 @@ TOKENS = 1_500
 """The usual budget; Codex takes 2,500, of four bytes each."""
 _COMMAND = re.compile(r"[/?!][\w:-]*")
 RULES = "rules"
+WORKED = ": it worked"
 _LEARNING_SECONDS = 900.0
 
 
@@ -115,8 +116,8 @@ def _learn(state: StateFolder, bank: str, how: str) -> None:
             done = subprocess.run(
                 program, capture_output=True, timeout=_LEARNING_SECONDS, check=False
             )
-            if done.returncode:
-                state.log(f"{command[0]} {bank}: {done.stderr.decode(errors='replace')}")
+            failure = f": {done.stderr.decode(errors='replace')}"
+            state.log(f"{command[0]} {bank}{failure if done.returncode else WORKED}")
 
 
 def _arguments(arguments: Sequence[str]) -> tuple[AgentProtocol, str, str, int, str]:

@@ -2,7 +2,8 @@
 
 It is plain files in the user's state folder, replaced whole. `sessions/` has one for each session
 and bank: what the agent was given, and the receipts; it goes after a month. `queue/` has one for
-each that ended, until it is imported. `hook.log` has a line for each failure of ours.
+each that ended, until it is imported. `hook.log` has a line for each failure of ours, and of
+what learning came to.
 """
 
 from __future__ import annotations

@@ -222,10 +222,10 @@ def _backup(path: Path) -> Path:
     return path.with_name(f"{path.name}.before-deltamem")
 
 
-def bank_of(entry: Any) -> str:
-    """Return the bank that an entry of ours asks."""
+def option_of(entry: Any, name: str) -> str:
+    """Return what an entry of ours says after an option, as `--bank`; empty if it has none."""
     words = _words(_hooks_in(entry)[0])
-    return words[words.index("--bank") + 1] if "--bank" in words[:-1] else ""
+    return words[words.index(name) + 1] if name in words[:-1] else ""
 
 
 def program_of(entry: Any) -> str:

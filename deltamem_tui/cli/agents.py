@@ -50,6 +50,8 @@ def serve(
     return Result("serve", {"banks": list(served.places())})
 
 
+_TIME = len("2026-01-01 12:00 ")  # which begins each line of our log
+
 Agent = Annotated[
     str,
     argument("AGENT", "claude-code, codex, gemini, qwen, openhands, copilot, cursor or opencode."),
@@ -88,6 +90,8 @@ def install(
     try:
         invocation.open(bank, write=True)
     except BankFrozenError as error:
+        if how:
+            raise
         notes = [f"sessions will wait, since they cannot be imported here: {error}"]
     # Settings of a project are shared: its bank is found there by name, as the program is.
     name = bank if project else str(path.resolve())
@@ -156,7 +160,10 @@ def status(
             "settings": str(folder / protocol.settings),
             "events": sorted(entries),
             "missing": sorted({each.name for each in protocol.handlers.values()} - {*entries}),
-            "banks": sorted({settings.bank_of(each) for each in entries.values()}),
+            "banks": sorted({settings.option_of(each, "--bank") for each in entries.values()}),
+            "learns": sorted(
+                filter(None, (settings.option_of(e, "--learn") for e in entries.values()))
+            ),
             "last_run": ran and datetime.fromtimestamp(ran, UTC).isoformat(timespec="seconds"),
         }
         if not all(map(settings.program_of, entries.values())):
@@ -165,9 +172,9 @@ def status(
         if entries and ran is None and protocol.trust:
             notes.append(f"{protocol.name}: no hook ran yet; {protocol.trust}")
     waiting = state.waiting()
-    log, last = state.folder / "hook.log", None
-    if log.exists() and (failures := log.read_text(errors="replace").splitlines()):
-        last = one_line(failures[-1], 300)
+    log = state.folder / "hook.log"
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    if last := _last_failure(lines):
         notes.append(f"the last failure: {last} ({log} has all)")
     data = {"agents": agents, "state": str(state.folder), "waiting": waiting, "last_failure": last}
 
@@ -175,12 +182,27 @@ def status(
         rows = []
         for name, each in agents.items():
             events, ran = ", ".join(each["events"]) or "none", each["last_run"] or "never"
-            rows.append((name, events, ", ".join(each["banks"]), ran))
-        page.table(("agent", "events", "bank", "last run"), rows)
+            learns = ", ".join(each["learns"]).replace("rules", "by rules") or "no"
+            rows.append((name, events, ", ".join(each["banks"]), learns, ran))
+        page.table(("agent", "events", "bank", "learns (USD an end)", "last run"), rows)
         page.facts({"waiting sessions": waiting, "state": str(state.folder)})
 
     notes += ["`deltamem import --queued` takes the waiting sessions in"] if waiting else []
     return Result("hooks", data, view=view, notes=notes)
+
+
+def _last_failure(lines: Sequence[str]) -> str | None:
+    """Return the last line of our log on what failed, if it has not worked since."""
+    from deltamem_tui.agents.hooks import WORKED
+
+    found: list[str] = []
+    for line in lines:
+        what = line[_TIME:].removesuffix(WORKED)
+        if line.endswith(WORKED):
+            found = [each for each in found if not each[_TIME:].startswith(f"{what}: ")]
+        else:
+            found.append(line)
+    return one_line(found[-1], 300) if found else None
 
 
 def _folder(project: bool) -> Path:

@@ -250,6 +250,7 @@ def test_a_model_learns_at_an_end_within_its_limit(
         assert server.requests == []
         monkeypatch.setenv("DELTAMEM_PRICE", "0.25/2")
         assert deltamem(*install).code == 0
+        assert deltamem("agent", "status").data["agents"]["claude-code"]["learns"] == ["0.05"]
         assert learnt() == ["openai/own"]
         assert server.requests
         monkeypatch.setenv("DELTAMEM_PRICE", "9000/9000")
@@ -261,6 +262,19 @@ def test_a_model_learns_at_an_end_within_its_limit(
         assert learnt() == ["openai/own"]
         assert server.requests == []
         assert "the next call could cost" in last_failure()
+        monkeypatch.setenv("OPENAI_BASE_URL", server.base)  # of a model whose price is listed
+        for name in ("PRICE", "API_BASE"):
+            monkeypatch.delenv(f"DELTAMEM_{name}")
+        monkeypatch.setenv("DELTAMEM_MODEL", "openai/gpt-4o-mini")
+        assert deltamem(*install).code == 0
+        learnt()
+        assert {each.body["model"] for each in server.requests} == {"gpt-4o-mini"}
+        states = [each["state"] for each in deltamem("episode", "list", bank).data["episodes"]]
+        assert (states, last_failure()) == (["learnt", "learnt"], "None")
+        deltamem("bank", "freeze", bank)
+        assert deltamem("agent", "remove", "claude-code").code == 0
+        assert "is frozen" in deltamem(*install).document["errors"][0]["message"]
+        assert deltamem(*install[:-2]).code == 0
 
 
 def test_a_hook_says_what_it_is() -> None:
