@@ -137,7 +137,7 @@ def test_logs_that_do_not_say_how_they_ended_are_no_dead_end(folder: Path) -> No
         await person.press("3", "L")
         assert "These 4 logs do not say how they ended" in person.screen
         await person.press("enter")
-        assert "S marks a success, F a failure, C one" in person.said[-1]
+        assert "press S for success, F for failure, C if" in person.said[-1]
         await person.press("C")
         await person.press("L", "down", "enter")
         assert person.said[-1].startswith(

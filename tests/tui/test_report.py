@@ -14,7 +14,7 @@ def test_the_verdict_is_in_words_and_the_numbers_are_the_banks(folder: Path) -> 
         text = pane(person, "report")
         for words in (
             "1 episode learnt, 2 waiting. 1 outcome unknown.",
-            "8 of 9 nodes were never used",
+            "Never used, since no task matched: 8 of 9 nodes.",
             "2 of 9 nodes are failures",
             "Press 3, then L: learn from the episodes that wait.",
             "6 nodes: 3 roots, 3 residuals",

@@ -125,7 +125,7 @@ def test_the_main_story(bank: Path, terminal: Tmux) -> None:
     terminal.until(node.id)
     # Read its chain, whole.
     terminal.press("c")
-    terminal.until(f"chain from the root · {len(chain)} long")
+    terminal.until(f"chain from the root · {counted(len(chain), 'node')}")
     terminal.press("c")
     # Edit it in the editor, and take that back.
     terminal.press("e")

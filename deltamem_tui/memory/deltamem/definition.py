@@ -152,18 +152,16 @@ _HERE = "deltamem_tui.memory.deltamem"
 METHOD = Method(
     name="deltamem",
     title="residual experience in two trees",
-    good_when=(
-        "tasks of a kind come again with other things and places, and the prompt is to stay short"
-    ),
+    good_when=("kinds of tasks recur with other objects and places, and prompts must stay short"),
     collections=COLLECTIONS,
     display=DISPLAY,
     ranking=(
-        "In real work the near tasks speak together; in a game the kind of task decides. Else the "
+        "In real work, similar past tasks count; in a game, the kind of task. Otherwise the "
         "best node matches if its score (similarity, less a penalty for failures) reaches the "
         "threshold."
     ),
     rules={
-        "work": "what near tasks have in common; no threshold is used",
+        "work": "what similar past tasks say; no threshold is used",
         "kind": "the kind of task is known; within it, a score is the similarity of names",
     },
     prompts=PROMPTS,

@@ -320,7 +320,7 @@ class EpisodesScreen(BankScreen):
         self.set_class(place is None, "-no-node")
         if place is None:
             self._node.border_title = "node"
-            text = "The bank has no node from this episode."
+            text = "Nothing was learnt from this episode."
             self._node.show([Section("", text, quiet=True)])
             return
         more = f" · {self.browser.key_of('next_node')} shows the next" if count > 1 else ""
@@ -408,5 +408,5 @@ class EpisodesScreen(BankScreen):
         self.list_filter.arrange_by("outcome:unknown", "import")
         self._list.focus()
         yes, no, neither = map(self.browser.key_of, ("succeeded", "failed", "cannot_tell"))
-        said = f"{yes} marks a success, {no} a failure, {neither} one of which you cannot tell"
+        said = f"press {yes} for success, {no} for failure, {neither} if you cannot tell"
         self.browser.notes.notify(said)

@@ -14,7 +14,7 @@ from textual.widget import Widget
 from deltamem_tui.bank.node import Label
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.filters import NODES, ORDERS, Order
-from deltamem_tui.text import one_line
+from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
@@ -169,7 +169,10 @@ class MemoryScreen(BankScreen):
                 sections = [Section("", self._why_empty())]
             elif self._chain:
                 chain = tree.chain(node.id)
-                current, title = len(chain) - 1, f"chain from the root · {len(chain):,} long"
+                current, title = (
+                    len(chain) - 1,
+                    f"chain from the root · {counted(len(chain), 'node')}",
+                )
                 sections = chain_sections(view.shown_as, chain)
             else:
                 sections = detail(tree, node, view.shown_as, evidence.missing)

@@ -89,8 +89,8 @@ def _verdict(bank: Bank, counts: BankStatistics, *, too_high: bool) -> Iterator[
     if nodes:
         unused = sum(_unused(bank.tree(name)) for name in _displays(bank))
         failures = sum(each.failures for each in counts.trees.values())
-        yield f"{unused:,} of {counted(nodes, 'node')} were never used: no task matched them."
-        yield f"{failures:,} of {counted(nodes, 'node')} are failures: warnings, not skills."
+        yield f"Never used, since no task matched: {unused:,} of {counted(nodes, 'node')}."
+        yield f"Failures, kept as warnings: {failures:,} of {counted(nodes, 'node')}."
     if too_high:
         yield "The thresholds are too high: most nodes found nothing to add to."
     elif nodes >= LEAST_NODES and bank.manifest.method == DEFAULT:
