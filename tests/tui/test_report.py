@@ -15,7 +15,7 @@ def test_the_verdict_is_in_words_and_the_numbers_are_the_banks(folder: Path) -> 
         for words in (
             "1 episode learnt, 2 waiting. 1 outcome unknown.",
             "Never used, since no task matched: 8 of 9 nodes.",
-            "2 of 9 nodes are failures",
+            "Failures, kept as warnings: 2 of 9 nodes.",
             "Press 3, then L: learn from the episodes that wait.",
             "6 nodes: 3 roots, 3 residuals",
             "6 changes in the task tree",

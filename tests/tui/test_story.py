@@ -17,6 +17,7 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.verify import verify
+from deltamem_tui.text import counted
 from tests.places import BANKS, ROOT
 
 SHIPPED = BANKS / "scienceworld"
