@@ -24,7 +24,7 @@ class Palette(CommandPalette):
     Palette:ansi { color: ansi_default; }
     Palette:ansi > Vertical { background: ansi_default; }
     Palette:ansi #--input { border: hkey ansi_blue; }
-    Palette:ansi SearchIcon { color: ansi_default; }
+    Palette:ansi SearchIcon, Palette:ansi .option-list--option { color: ansi_default; }
     Palette:ansi CommandInput, Palette:ansi CommandInput:focus { border: blank ansi_default; }
     Palette:ansi CommandList, Palette:ansi CommandList:focus {
         border-top: blank ansi_default; border-bottom: hkey ansi_blue;

@@ -320,8 +320,7 @@ class EpisodesScreen(BankScreen):
         self.set_class(place is None, "-no-node")
         if place is None:
             self._node.border_title = "node"
-            text = "Nothing was learnt from this episode."
-            self._node.show([Section("", text, quiet=True)])
+            self._node.show([Section("", "Nothing was learnt from this episode.", quiet=True)])
             return
         more = f" · {self.browser.key_of('next_node')} shows the next" if count > 1 else ""
         number = self._node_number % count + 1

@@ -169,10 +169,8 @@ class MemoryScreen(BankScreen):
                 sections = [Section("", self._why_empty())]
             elif self._chain:
                 chain = tree.chain(node.id)
-                current, title = (
-                    len(chain) - 1,
-                    f"chain from the root · {counted(len(chain), 'node')}",
-                )
+                title = f"chain from the root · {counted(len(chain), 'node')}"
+                current = len(chain) - 1
                 sections = chain_sections(view.shown_as, chain)
             else:
                 sections = detail(tree, node, view.shown_as, evidence.missing)
