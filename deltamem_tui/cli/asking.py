@@ -89,11 +89,11 @@ def _explained(page: Page, bank: Bank, answer: CollectionRecall) -> None:
     rows: list[tuple[Cell, ...]] = []
     for each in answer.candidates:
         mark = "match" if each.rule == answer.rule else f"by {each.rule}"
-        penalty = [each.penalty] * display.penalised
+        penalty = [each.penalty] * display.layered
         row: tuple[Cell, ...] = (each.node.id[:8], each.similarity, *penalty, each.score)
         title = display.of_title(each.node)
         rows.append((mark if answer.matches(each) else "", *row, title))
-    penalty_column = ["penalty"] * display.penalised
+    penalty_column = ["penalty"] * display.layered
     columns = ("", "node", "similarity", *penalty_column, "score")
     page.table((*columns, key_label(bank, answer.collection)), rows)
 

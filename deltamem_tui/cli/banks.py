@@ -172,10 +172,7 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     return Result("info", data, view=view, notes=notes)
 
 
-_OF_LAYERS = (
-    *("roots", "residuals", "consolidated", "max_depth"),
-    *("mean_tokens_root", "mean_tokens_residual"),
-)
+_OF_LAYERS = ("roots", "residuals", "consolidated")
 """Numbers that mean something only where a node is what its parent lacks."""
 
 

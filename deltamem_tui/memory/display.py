@@ -38,12 +38,11 @@ class Display:
         labels: Per field, what stands before its text, such as `How`; its name if not given.
         optional: Fields that may be empty.
         warning: What an agent is warned with before a node that a failure wrote.
-        layered: Whether a chain is a base with deltas.
+        layered: Whether a chain is a base with deltas, and a failure found at a penalty.
         levels: What a node is called at each depth; empty where it is a root or a residual.
         name: The field that stands before a node's title, if it is not empty: `object: laptop`.
         instruction: The field that becomes a skill's text; empty if these nodes are knowledge.
         asked: Whether questions are put to it. If not, it is shown only while it holds something.
-        penalised: Whether a score is a similarity less a penalty of failures.
     """
 
     title: str
@@ -56,7 +55,6 @@ class Display:
     name: str = ""
     instruction: str = ""
     asked: bool = True
-    penalised: bool = False
 
     def label(self, name: str) -> str:
         """Return what stands before the text of a field."""

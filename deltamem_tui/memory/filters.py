@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from deltamem_tui.bank.bank import Bank
@@ -55,7 +56,7 @@ class Filter:
 
     def holds(self, thing_id: str, text: str) -> bool:
         """Return whether the words fit a thing, by its id and all its texts."""
-        text = fold(text)
+        text = text.casefold()
         begins = (thing_id.startswith(word) and len(word) >= _ID_LETTERS for word in self.words)
         found = all(is_id or word in text for word, is_id in zip(self.words, begins, strict=True))
         return found and not any(word in text for word in self.without)
@@ -80,7 +81,7 @@ class Language:
             UsageError: A key has a value that it cannot have.
         """
         words, without, facts = list[str](), list[str](), list[tuple[str, bool]]()
-        for part in fold(text).split():
+        for part in text.casefold().split():
             negated = len(part) > 1 and part.startswith("-")
             said = part[negated:]
             key, colon, value = said.partition(":")
@@ -94,17 +95,8 @@ class Language:
         return Filter(tuple(words), tuple(without), tuple(facts))
 
 
-def fold(text: str) -> str:
-    """Return a text in which upper and lower case are alike: words are sought in nothing else."""
-    return text.casefold()
-
-
-Span = tuple[int, int]
-"""The beginning and the end of a stretch of text."""
-
-
-def occurrences(text: str, words: Sequence[str]) -> list[Span]:
-    """Return the stretches of a text, as it is shown, in which folded words stand, in order."""
+def occurrences(text: str, words: Sequence[str]) -> list[tuple[int, int]]:
+    """Return where folded words begin and end in a text as it is shown, in order."""
     sought = sorted(filter(None, words), key=len, reverse=True)
     pattern = "|".join(map(re.escape, sought))
     return [found.span() for found in re.finditer(pattern, text, re.IGNORECASE)] if sought else []
@@ -185,7 +177,7 @@ EPISODES = Language(
 class _Known(NamedTuple):
     """What orders and conditions ask of an episode; one that cannot be read has no ending."""
 
-    facts: tuple[str, ...]
+    facts: list[str]
     urgency: int = 0
     steps: int = -1
 
@@ -211,7 +203,7 @@ class EpisodeTable:
         self._nodes = nodes
         self._refused = refused
         self._waiting = {*bank.episodes.waiting()}
-        self._known: dict[int, _Known] = {}
+        self._read = cache(self._facts_of)
 
     def chosen(
         self,
@@ -239,10 +231,8 @@ class EpisodeTable:
         return sorted(found, key=ranks.get(order))
 
     def _fits(self, number: int, wanted: Filter) -> bool:
-        if wanted.facts:
-            known = self._read(number).facts
-            if any((each in known) != is_so for each, is_so in wanted.facts):
-                return False
+        if any((fact in self._read(number).facts) != is_so for fact, is_so in wanted.facts):
+            return False
         if not (wanted.words or wanted.without):
             return True
         text, episode = "", self._episode(number)
@@ -252,19 +242,15 @@ class EpisodeTable:
             text = "\n".join(said)
         return wanted.holds(self.episode_ids[number], text)
 
-    def _read(self, number: int) -> _Known:
-        if number not in self._known:
-            episode_id, episode = self.episode_ids[number], self._episode(number)
-            facts = ["is:waiting" if episode_id in self._waiting else "is:learnt"]
-            facts += ["is:refused"] if episode_id in self._refused else []
-            known = _Known(tuple(facts))
-            if episode is not None:
-                ending, source = _ENDINGS[episode.outcome.success], episode.outcome.source
-                urgency = 1 + [*_ENDINGS.values()].index(ending)
-                said = (*facts, f"outcome:{ending}", f"source:{source}")
-                known = _Known(said, urgency, len(episode.steps))
-            self._known[number] = known
-        return self._known[number]
+    def _facts_of(self, number: int) -> _Known:
+        episode_id, episode = self.episode_ids[number], self._episode(number)
+        facts = ["is:waiting" if episode_id in self._waiting else "is:learnt"]
+        facts += ["is:refused"] if episode_id in self._refused else []
+        if episode is None:
+            return _Known(facts)
+        ending, source = _ENDINGS[episode.outcome.success], episode.outcome.source
+        facts += [f"outcome:{ending}", f"source:{source}"]
+        return _Known(facts, 1 + [*_ENDINGS.values()].index(ending), len(episode.steps))
 
     def _episode(self, number: int) -> Trajectory | None:
         from deltamem_tui.trajectory.readers.native import from_record

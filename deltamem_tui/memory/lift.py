@@ -24,7 +24,7 @@ _Z = 1.959963984540054
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """So many successes among judged episodes."""
+    """Successes among judged episodes."""
 
     judged: int = 0
     successes: int = 0
@@ -33,11 +33,9 @@ class Share:
     def interval(self) -> tuple[float, float]:
         """Wilson's score interval: (p + z²/2n ± z √(p(1−p)/n + z²/4n²)) / (1 + z²/n)."""
         n, mean = self.judged, self.successes / self.judged
-        middle, around = (
-            mean + _Z**2 / (2 * n),
-            _Z * sqrt(mean * (1 - mean) / n + (_Z / 2 / n) ** 2),
-        )
-        low, high = (middle - around) / (1 + _Z**2 / n), (middle + around) / (1 + _Z**2 / n)
+        around, whole = _Z * sqrt(mean * (1 - mean) / n + (_Z / 2 / n) ** 2), 1 + _Z**2 / n
+        middle = mean + _Z**2 / (2 * n)
+        low, high = (middle - around) / whole, (middle + around) / whole
         # What rounding leaves of a bound that is 0 or 1.
         return (low if self.successes else 0.0), (high if self.successes < n else 1.0)
 
@@ -47,7 +45,7 @@ class Share:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One share less another, and where it may lie."""
+    """Difference of two shares, and where it may lie."""
 
     value: float
     low: float
@@ -91,18 +89,13 @@ class BankLift:
     without_verdict: int
 
     def record(self) -> dict[str, Any]:
-        """As commands print it."""
+        """Return it as commands print it."""
+        kinds = [
+            {"kind": name, "with_memory": asdict(some), "without_memory": asdict(none)}
+            for name, (some, none) in self.kinds.items()
+        ]
         overall = difference(self.kinds.values())
-        return {
-            "episodes": self.episodes,
-            "without_receipt": self.without_receipt,
-            "without_verdict": self.without_verdict,
-            "difference": asdict(overall) if overall else None,
-            "kinds": [
-                {"kind": name, "with_memory": asdict(some), "without_memory": asdict(none)}
-                for name, (some, none) in self.kinds.items()
-            ],
-        }
+        return asdict(self) | {"difference": asdict(overall) if overall else None, "kinds": kinds}
 
     def notes(self) -> list[str]:
         """Return what a person has to know to read the numbers."""
@@ -130,7 +123,7 @@ class BankLift:
 
 
 def bank_lift(bank: Bank) -> BankLift:
-    """Work it out. Reads every episode once.
+    """Compare episodes with memory and without; reads every one once.
 
     An episode ended as a person says, else the log.
 
@@ -150,11 +143,11 @@ def bank_lift(bank: Bank) -> BankLift:
         else:
             without_verdict += 1
 
-    def share(counts: Counter[tuple[bool, bool]], *, shown: bool) -> Share:
-        return Share(counts[shown, True] + counts[shown, False], counts[shown, True])
-
     kinds = {
-        kind: (share(counts, shown=True), share(counts, shown=False))
+        kind: (
+            Share(counts[True, True] + counts[True, False], counts[True, True]),
+            Share(counts[False, True] + counts[False, False], counts[False, True]),
+        )
         for kind, counts in ended.items()
     }
     return BankLift(kinds, total, without_receipt, without_verdict)

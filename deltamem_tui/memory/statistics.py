@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass
+
+import msgspec
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
@@ -15,8 +17,6 @@ from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.plan import REASON_WIDTH
 from deltamem_tui.text import count_tokens, one_line
 
-_MOST_TOKENS = 2**53
-
 
 @dataclass(frozen=True, slots=True)
 class TreeStatistics:
@@ -25,9 +25,7 @@ class TreeStatistics:
     Attributes:
         failures: Nodes written by failed episodes.
         consolidated: Residuals whose chain was fused into a new root.
-        max_depth: The deepest level; 0 for an empty tree.
-        mean_tokens_root: Whitespace-separated tokens of a root on average; None without roots.
-        mean_tokens_residual: The same of a residual.
+        tokens: Separated by white space, in all texts.
         hits: Sum of c(v).
     """
 
@@ -36,10 +34,7 @@ class TreeStatistics:
     residuals: int
     failures: int
     consolidated: int
-    max_depth: int
     depths: Mapping[int, int]
-    mean_tokens_root: float | None
-    mean_tokens_residual: float | None
     tokens: int
     hits: int
 
@@ -54,18 +49,18 @@ class BankStatistics:
         without_outcome: How many of those wait for an outcome.
     """
 
-    trees: Mapping[str, TreeStatistics] = field(default_factory=dict)
-    episodes: int = 0
-    learnt: int = 0
-    waiting: int = 0
-    without_outcome: int = 0
+    trees: Mapping[str, TreeStatistics]
+    episodes: int
+    learnt: int
+    waiting: int
+    without_outcome: int
 
 
 def bank_statistics(bank: Bank) -> BankStatistics:
     """Count everything that the bank's handle shows. Reads every node once."""
     unlearnt = [trajectory.outcome.known for trajectory in waiting(bank)]
     return BankStatistics(
-        trees={name: tree_statistics(tree) for name, tree in bank.trees.items()},
+        trees={name: _of_tree(tree) for name, tree in bank.trees.items()},
         episodes=len(bank.episodes),
         learnt=bank.episodes.learnt(),
         waiting=len(unlearnt),
@@ -73,15 +68,12 @@ def bank_statistics(bank: Bank) -> BankStatistics:
     )
 
 
-def tree_statistics(tree: Tree) -> TreeStatistics:
-    """Count one tree."""
-    tokens: Counter[str] = Counter()
-    kinds: Counter[str] = Counter()
+def _of_tree(tree: Tree) -> TreeStatistics:
     depths: Counter[int] = Counter()
-    failures = consolidated = hits = 0
+    roots = tokens = failures = consolidated = hits = 0
     for node in tree:
-        kinds[node.kind] += 1
-        tokens[node.kind] += count_tokens(node.text)
+        roots += node.kind == "root"
+        tokens += count_tokens(node.text)
         depths[node.depth] += 1
         failures += node.label == "failure"
         consolidated += node.consolidated
@@ -89,21 +81,14 @@ def tree_statistics(tree: Tree) -> TreeStatistics:
         hits = int(tree.snapshot.counters[tree.birth[tree.rows], 0].sum())
     return TreeStatistics(
         nodes=len(tree),
-        roots=kinds["root"],
-        residuals=kinds["residual"],
+        roots=roots,
+        residuals=len(tree) - roots,
         failures=failures,
         consolidated=consolidated,
-        max_depth=max(depths, default=0),
         depths=dict(sorted(depths.items())),
-        mean_tokens_root=_mean(tokens["root"], kinds["root"]),
-        mean_tokens_residual=_mean(tokens["residual"], kinds["residual"]),
-        tokens=tokens.total(),
+        tokens=tokens,
         hits=hits,
     )
-
-
-def _mean(total: int, count: int) -> float | None:
-    return round(total / count, 1) if count else None
 
 
 # Payments and refusals
@@ -134,7 +119,10 @@ def history(bank: Bank) -> History:
     Raises:
         BankCorruptError: A line of the journal is not a commit.
     """
-    usage = sum(map(_usage_in, usage_log.records(bank.path)), Usage())
+    usage = Usage()
+    for record in usage_log.records(bank.path):
+        with suppress(msgspec.ValidationError):
+            usage += msgspec.convert(record, Usage)
     refused: dict[str, Refused] = {}
     for commit in bank.journal.commits() if bank.journal.exists else ():
         trajectory = commit.detail.get("trajectory")
@@ -146,22 +134,3 @@ def history(bank: Bank) -> History:
             refused[trajectory] = Refused(trajectory, reason, one_line(commit.time, 40))
     waiting = set(bank.episodes.waiting()) if refused else set()
     return History(usage, tuple(each for each in refused.values() if each.trajectory in waiting))
-
-
-def _usage_in(record: object) -> Usage:
-    """Return what a record says that a question took; nothing if it does not say."""
-    if not isinstance(record, dict) or "prompt_tokens" not in record:
-        return Usage()
-    names = ("calls", "cached", "prompt_tokens", "completion_tokens")
-    calls, cached, prompt, completion = (_natural(record.get(name)) for name in names)
-    return Usage(calls, cached, prompt, completion, _dollars(record.get("cost")))
-
-
-def _natural(value: object) -> int:
-    return value if type(value) is int and 0 <= value <= _MOST_TOKENS else 0
-
-
-def _dollars(value: object) -> float | None:
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return None
-    return float(value) if 0 <= value < math.inf else None

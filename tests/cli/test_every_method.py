@@ -54,6 +54,6 @@ def test_what_is_learnt_is_counted_whole_and_called_by_its_name(
 def test_scores_have_a_penalty_where_there_is_one(program: Program, method: str) -> None:
     bank = filled(program, method)
     program("extract", "kitchen", "--extractor", "rules")
-    penalised = any(display_of(bank, name).penalised for name in bank.trees)
+    penalised = any(display_of(bank, name).layered for name in bank.trees)
     explained = program("recall", "kitchen", "heat some egg and put it in table.", "--explain")
     assert ("penalty" in explained.out) == penalised

@@ -26,11 +26,8 @@ def test_a_bank_is_counted(tmp_path: Path) -> None:
     task = numbers.trees["task"]
     assert (task.nodes, task.roots, task.residuals, task.failures) == (3, 1, 2, 1)
     assert dict(task.depths) == {1: 1, 2: 2}
-    assert task.max_depth == 2
-    assert task.mean_tokens_root == 4.0  # "1 0 0" and "act"
-    assert task.mean_tokens_residual == 4.5  # "1 0.1 0" with "two words" and with "again"
-    assert task.tokens == 13
+    assert task.tokens == 13  # "1 0 0" and "act"; "1 0.1 0" with "two words" and with "again"
     assert task.hits == 2
     assert task.consolidated == 0
     env = numbers.trees["env"]
-    assert (env.nodes, env.roots, env.mean_tokens_residual) == (2, 2, None)
+    assert (env.nodes, env.roots, env.residuals) == (2, 2, 0)

@@ -31,7 +31,7 @@ _TREE = Collection(FIELDS, key="activation_condition", depth=DEPTH_LIMIT)
 COLLECTIONS: Mapping[str, Collection] = {"task": _TREE, "env": _TREE}
 """The task tree keeps skills (when, how, until when), the env tree knowledge (where, what)."""
 
-_of_tree = partial(Display, optional=OPTIONAL, layered=True, penalised=True)
+_of_tree = partial(Display, optional=OPTIONAL, layered=True)
 DISPLAY: Mapping[str, Display] = {
     "task": _of_tree(
         "task tree",
