@@ -9,7 +9,7 @@ of a simulator by other names are never read, because answers are scored by them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -69,7 +69,7 @@ def resolve_kinds(
     bank: Bank,
     episode: Trajectory,
     writer: Writer,
-    known: Callable[[], Sequence[str]] = tuple,
+    known: Callable[[], Iterable[str]] = tuple,
 ) -> EpisodeKinds:
     """Find out the kinds of an episode. Nothing is written.
 
@@ -80,7 +80,7 @@ def resolve_kinds(
     task = task_kind(domain, episode.task) or stated_kind(episode, "task")
     if task:
         return EpisodeKinds(task, env, episode)
-    task, calls = _by_model(episode, writer, known())
+    task, calls = _by_model(episode, writer, list(dict.fromkeys(known())))
     return EpisodeKinds(task, env, with_task_kind(episode, task) if calls else episode, calls)
 
 

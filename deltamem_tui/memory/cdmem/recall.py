@@ -13,6 +13,7 @@ them come what is known of this environment, and the last failures at this very 
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -71,9 +72,10 @@ _BUDGET = 1000  # tokens of all examples together
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
-    """A position in the context index: a task, its environment, and their kinds."""
+class Index:
+    """A position in a bank's context index: a task, its environment, and their kinds."""
 
+    bank: Bank
     task: str
     kind: str
     env: str
@@ -88,6 +90,26 @@ class Surroundings:
             return []
         root = filed(half, None, label, {"text": kind})
         return [root, filed(half, root, label, texts)]
+
+    def at(self, half: str, label: Label = "success") -> Node | None:
+        """Return the task or the environment; None if the bank has it not."""
+        path = self.path(half, label)
+        return self.living(half, path[-1]) if path else None
+
+    def root(self, collection: str, kind: str, label: Label) -> Node | None:
+        """Return the root of a kind; None if the bank has none."""
+        return self.living(collection, filed(collection, None, label, {"text": kind}))
+
+    def living(self, collection: str, node: Node) -> Node | None:
+        """Return a node as the bank has it now, by its id; None if it does not."""
+        try:
+            return self.bank.tree(collection).node(node.id)
+        except NodeNotFoundError:
+            return None
+
+    def below(self, collection: str, node: Node | None) -> list[Node]:
+        """Return what lies right below a node, in order of birth."""
+        return list(self.bank.tree(collection).children(node.id)) if node else []
 
 
 def env_of(domain: str, scene: str) -> str:
@@ -106,35 +128,6 @@ def filed(
     return born(collection, parent, label, METHOD.cleaned(collection, texts), origin)
 
 
-@dataclass(frozen=True, slots=True)
-class Index:
-    """Finds kinds and places in a bank: by their ids, which are digests of what they say."""
-
-    bank: Bank
-    embedder: Embedder
-
-    def living(self, collection: str, node: Node) -> Node | None:
-        """Return a node as the bank has it now; None if it does not."""
-        try:
-            return self.bank.tree(collection).node(node.id)
-        except NodeNotFoundError:
-            return None
-
-    def root(self, collection: str, kind: str, label: Label = "success") -> Node | None:
-        """Return the root of a kind; None if the bank has none."""
-        node = filed(collection, None, label, {"text": kind}) if kind else None
-        return node and self.living(collection, node)
-
-    def at(self, half: str, place: Surroundings, label: Label = "success") -> Node | None:
-        """Return a position's task or environment; None if the bank has it not."""
-        path = place.path(half, label)
-        return self.living(half, path[-1]) if path else None
-
-    def below(self, collection: str, node: Node | None) -> list[Node]:
-        """Return what lies right below a node, in order of birth."""
-        return list(self.bank.tree(collection).children(node.id)) if node else []
-
-
 def members(tree: Tree, root: Node) -> Rows:
     """Return the rows of one list, in order of birth: all that is two levels below its root."""
     index = tree.snapshot.index
@@ -146,52 +139,50 @@ def members(tree: Tree, root: Node) -> Rows:
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall exemplars, what is known of this environment, insights, the last failures here."""
-    index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers, query.settings)
-    place = _surroundings(index, clean(query.task).strip(), clean(query.environment))
-    found = answers(index, place, numbers, query.count)
+    index = _asked(bank, clean(query.task).strip(), clean(query.environment), embedder)
+    numbers = of_bank(bank, ContextNumbers, query.settings)
+    found = answers(index, numbers, embedder, query.count)
     entries = partial(_entries, bank, query.task, found)
     return with_context(bank, query, found, embedder, entries)
 
 
-def _surroundings(index: Index, task: str, scene: str) -> Surroundings:
+def _asked(bank: Bank, task: str, scene: str, embedder: Embedder) -> Index:
     """Return where a question belongs, as the bank's memories are filed."""
-    bank, domain = index.bank, index.bank.manifest.domain
+    domain, tree, places = bank.manifest.domain, bank.tree(TASKS), bank.tree(ENVIRONMENTS)
     env, kind = env_of(domain, scene), task_kind(domain, task)
     env_kind = domain_for(domain).env_kind(scene) if env else ""
-    tree, places = bank.tree(TASKS), bank.tree(ENVIRONMENTS)
     rows = tree.rows[tree.depth[tree.rows] == _PLACE_DEPTH]
     if task and not kind and len(rows):
-        found = cosines(tree, rows, index.embedder.embed_queries([task])[0])
-        kind = tree.chain_at(int(rows[found.argmax()]))[0].payload["text"]
+        scores = cosines(tree, rows, embedder.embed_queries([task])[0])
+        kind = tree.chain_at(int(rows[scores.argmax()]))[0].payload["text"]
     if env and not env_kind:
-        same = nodes_with_key(places, env, index.embedder.embed_passages([env])[0])
+        same = nodes_with_key(places, env, embedder.embed_passages([env])[0])
         here = [each for each in same if each.depth == _PLACE_DEPTH]
         env_kind = places.chain(here[-1].id)[0].payload["text"] if here else OTHER
-    return Surroundings(task, kind, env, env_kind)
+    return Index(bank, task, kind, env, env_kind)
 
 
 def answers(
-    index: Index, place: Surroundings, numbers: ContextNumbers, count: int = 1
+    index: Index, numbers: ContextNumbers, embedder: Embedder, count: int = 1
 ) -> dict[str, CollectionRecall | None]:
     """Return what each collection answers, and up to `count` candidates; None if not asked."""
-    found = _exemplars(index, place, max(numbers.exemplars, count)) if place.task else []
-    failed = index.below(TASKS, index.at(TASKS, place, "failure"))
-    tried = list(map(_certain, failed[-_REFLECTIONS:]))
-    shown = [*found[: numbers.exemplars], *tried]
-    env = index.at(ENVIRONMENTS, place)
+    found = _exemplars(index, embedder, max(numbers.exemplars, count)) if index.task else []
+    failed = index.below(TASKS, index.at(TASKS, "failure"))
+    shown = [*found[: numbers.exemplars], *map(_certain, failed[-_REFLECTIONS:])]
+    env = index.at(ENVIRONMENTS)
     seen = [_certain(env)] if env and env.payload["memory"] else []
-    won, lost = (_insights(index, TASKS, place.kind, label) for label in LABELS)
+    won, lost = (_insights(index, TASKS, index.kind, label) for label in LABELS)
     told = won[:_FROM_SUCCESSES]
     told = [*told, *lost[: _MOST_TASK_INSIGHTS - len(told)]]
-    of_env = _insights(index, ENVIRONMENTS, place.env_kind, "success")
+    of_env = _insights(index, ENVIRONMENTS, index.env_kind, "success")
     rule = shown[0].rule if shown else KIND
     given = {
-        TASKS: (place.task, shown, found, rule),
-        ENVIRONMENTS: (place.env, seen, (), HERE),
-        TASK_INSIGHTS: (place.kind if place.task else "", told, (*won, *lost), INSIGHT),
-        ENV_INSIGHTS: (place.env_kind, of_env[:_MOST_OF_ENV], of_env, INSIGHT),
+        TASKS: (index.task, shown, found, rule),
+        ENVIRONMENTS: (index.env, seen, (), HERE),
+        TASK_INSIGHTS: (index.kind if index.task else "", told, (*won, *lost), INSIGHT),
+        ENV_INSIGHTS: (index.env_kind, of_env[:_MOST_OF_ENV], of_env, INSIGHT),
     }
-    is_asked = dict(zip(COLLECTIONS, (place.task, place.env) * 2, strict=True))
+    is_asked = dict(zip(COLLECTIONS, (index.task, index.env) * 2, strict=True))
     return {
         name: answer_of(index.bank.tree(name), text, recalled, others, count=count, rule=rule)
         if is_asked[name]
@@ -204,23 +195,23 @@ def _certain(node: Node) -> Candidate:
     return Candidate(node, 1.0, 0.0, 1.0, HERE)
 
 
-def _exemplars(index: Index, place: Surroundings, most: int) -> list[Candidate]:
+def _exemplars(index: Index, embedder: Embedder, most: int) -> list[Candidate]:
     """Return the successes of a kind: those here first, then by the similarity of their tasks."""
-    tree, root = index.bank.tree(TASKS), index.root(TASKS, place.kind)
+    tree, root = index.bank.tree(TASKS), index.root(TASKS, index.kind, "success")
     if root is None:
         return []
-    here = index.at(TASKS, place)
+    here = index.at(TASKS)
+    own = tree.row(here.id) if here else -1
     rows = tree.child_rows(tree.row(root.id))
-    scores = cosines(tree, rows, index.embedder.embed_queries([place.task])[0]).tolist()
+    scores = cosines(tree, rows, embedder.embed_queries([index.task])[0]).tolist()
     least = min(sorted(scores, reverse=True)[:most], default=0.0)
     found = []
     for row, similarity in zip(rows.tolist(), scores, strict=True):
-        is_here = here is not None and row == tree.row(here.id)
-        score, rule = (1.0, HERE) if is_here else (similarity, KIND)
+        score, rule = (1.0, HERE) if row == own else (similarity, KIND)
         if score >= least:
             for child in tree.child_rows(row).tolist():
                 node = tree.node_at(child)
-                order = not is_here, -score, _steps(node), -int(tree.birth[child])
+                order = row != own, -score, _steps(node), -int(tree.birth[child])
                 found.append((order, Candidate(node, score, 0.0, score, rule)))
     return [each for _, each in sorted(found, key=lambda pair: pair[0])[:most]]
 
@@ -257,25 +248,21 @@ def _entries(
 ) -> list[str]:
     """Return those of the nodes that were recalled as entries, the task's names filled in."""
     names, wanted = dict(goal_of(bank.manifest.domain, task).slots), {each.id for each in nodes}
-    shown = {
-        name: [chain for chain in each.chains if chain[-1].id in wanted] if each else []
-        for name, each in found.items()
-    }
-
-    def of(name: str, label: Label) -> list[Node]:
-        return [chain[-1] for chain in shown[name] if chain[-1].label == label]
-
-    solved = [chain for chain in shown[TASKS] if chain[-1].label == "success"]
+    shown: dict[tuple[str, Label], list[tuple[Node, ...]]] = defaultdict(list)
+    for name, answer in found.items():
+        for chain in answer.chains if answer else ():
+            if chain[-1].id in wanted:
+                shown[name, chain[-1].label].append(chain)
     rules = {e.node.id: e.rule for each in found.values() if each for e in each.candidates}
-    warning = DISPLAY[TASK_INSIGHTS].warning
-    of_env = [chain[-1] for chain in shown[ENV_INSIGHTS]]
+    solved = shown[TASKS, "success"]
+    mistakes = f"Mistakes at this kind of task ({DISPLAY[TASK_INSIGHTS].warning})"
     return [
         *(_example(bank, chain, rules[chain[-1].id], _BUDGET // len(solved)) for chain in solved),
-        *(_places(chain[-1].payload["memory"]) for chain in shown[ENVIRONMENTS]),
-        *_listed("What things do here", of_env, names),
-        *_listed("Plans for this kind of task", of(TASK_INSIGHTS, "success"), names),
-        *_listed(f"Mistakes at this kind of task ({warning})", of(TASK_INSIGHTS, "failure"), names),
-        *_tries(of(TASKS, "failure"), names),
+        *(_places(chain[-1].payload["memory"]) for chain in shown[ENVIRONMENTS, "success"]),
+        *_listed("What things do here", shown[ENV_INSIGHTS, "success"], names),
+        *_listed("Plans for this kind of task", shown[TASK_INSIGHTS, "success"], names),
+        *_listed(mistakes, shown[TASK_INSIGHTS, "failure"], names),
+        *_tries(shown[TASKS, "failure"], names),
     ]
 
 
@@ -306,20 +293,20 @@ def _places(memory: str) -> str:
     return f"### Seen here before\n{fenced(text)}"
 
 
-def _listed(title: str, nodes: Sequence[Node], names: Mapping[str, str]) -> list[str]:
+def _listed(title: str, chains: Sequence[Sequence[Node]], names: Mapping[str, str]) -> list[str]:
     lines = []
-    for number, node in enumerate(nodes, 1):
+    for number, (*_, node) in enumerate(chains, 1):
         text = filled(node.payload["text"], names)
         lines.append(f"{number}.{chr(10) if chr(10) in text else ' '}{text}")
     text = "\n".join(lines)
     return [f"### {title}\n{fenced(text)}"] if lines else []
 
 
-def _tries(lost: Sequence[Node], names: Mapping[str, str]) -> list[str]:
+def _tries(chains: Sequence[Sequence[Node]], names: Mapping[str, str]) -> list[str]:
     lines = dict.fromkeys(
         f"- {': '.join(filter(None, [node.payload['failure'], node.payload['text']]))}"
         f" {DISPLAY[TASKS].label('remedy')}: {node.payload['remedy']}"
-        for node in lost
+        for *_, node in chains
     )
     text = fenced(filled("\n".join(lines), names))
     return [f"### Last tries at this task, here: they failed\n{text}"] if lines else []

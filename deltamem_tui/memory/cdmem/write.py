@@ -15,7 +15,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -41,7 +40,6 @@ from deltamem_tui.memory.cdmem.definition import (
 from deltamem_tui.memory.cdmem.recall import (
     LABELS,
     Index,
-    Surroundings,
     answers,
     env_of,
     filed,
@@ -81,33 +79,27 @@ _MOST_ITEMS = 12
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
     """Plan an episode's short-term memory, its environment, and the insights it makes due."""
-    kinds = resolve_kinds(bank, episode, writer, partial(_known_kinds, bank))
+    known = bank.tree(TASKS).roots
+    kinds = resolve_kinds(bank, episode, writer, lambda: (each.payload["text"] for each in known()))
     episode, domain = kinds.episode, episode.domain or bank.manifest.domain
-    stated = "" if kinds.env == OTHER else kinds.env
-    env = env_of(domain, clean(scene_of(episode))) or stated
-    env_kind = kinds.env if env else ""
-    place = Surroundings(clean(episode.task).strip(), kinds.task, env, env_kind)
-    index, numbers = Index(bank, embedder), of_bank(bank, ContextNumbers)
-    success = bool(episode.outcome.success)
-    found = answers(index, place, numbers).values()
+    env = env_of(domain, clean(scene_of(episode))) or ("" if kinds.env == OTHER else kinds.env)
+    task = clean(episode.task).strip()
+    index = Index(bank, task, kinds.task, env, kinds.env if env else "")
+    numbers, success = of_bank(bank, ContextNumbers), bool(episode.outcome.success)
+    found = answers(index, numbers, embedder).values()
     credit = [change for each in found for change in credited(each, success=success)]
-    nothing = "nothing was filed that insights come from"
-    waiting = {name: CollectionResult(name, "waiting", nothing) for name in INSIGHTS.values()}
-    update = _Update(index, episode, place, numbers.batch, writer, credit, waiting)
     notes = writer.write(EXPERT, episode, ())
     if notes.payload is None:
         skipped = {name: CollectionResult(name, "skip", notes.reason) for name in COLLECTIONS}
         return Plan(LearnResult(episode.id, True, skipped), tuple(credit), episode)
+    nothing = "nothing was filed that insights come from"
+    waiting = {name: CollectionResult(name, "waiting", nothing) for name in INSIGHTS.values()}
+    update = _Update(index, episode, numbers.batch, writer, embedder, credit, waiting)
     expert = {name: _said(text) for name, text in notes.payload.items()}
     told = update.remember(expert, kinds.calls)
     update.file_environment(expert, notes, told)
     results = {name: update.results[name] for name in COLLECTIONS}
     return Plan(LearnResult(episode.id, True, results), tuple(update.changes), episode)
-
-
-def _known_kinds(bank: Bank) -> list[str]:
-    """Return the kinds of task that a bank has, the oldest first."""
-    return list(dict.fromkeys(root.payload["text"] for root in bank.tree(TASKS).roots()))
 
 
 def _said(text: str) -> str:
@@ -121,9 +113,9 @@ class _Update:
 
     index: Index
     episode: Trajectory
-    place: Surroundings
     batch: int
     writer: Writer
+    embedder: Embedder
     changes: list[Change]
     results: dict[str, CollectionResult]
 
@@ -137,21 +129,21 @@ class _Update:
         Returns:
             What a failure says of the environment; empty if nothing.
         """
-        place, label, index = self.place, self._label, self.index
+        index, label = self.index, self._label
         purpose, inputs = SHORTCUT, {"expert_actions": expert["actions"]}
         if label == "failure":
-            here = index.at(ENVIRONMENTS, place)
+            here = index.at(ENVIRONMENTS)
             known = here.payload["memory"] if here else ""
             purpose, inputs = FAILURE, {**inputs, "env_memory": known}
             inputs["locations"] = expert["locations"]
-        tasks = [index.at(TASKS, place, each) for each in LABELS]
+        tasks = [index.at(TASKS, each) for each in LABELS]
         earlier = [node for task in tasks for node in index.below(TASKS, task)]
         written = self.writer.write(purpose, self.episode, earlier, inputs)
         calls = (*calls, *written.calls("extract", TASKS))
         if (said := written.payload) is None:
             self.results[TASKS] = CollectionResult(TASKS, "skip", written.reason, calls=calls)
             return ""
-        root, task = place.path(TASKS, label)
+        root, task = index.path(TASKS, label)
         texts = {"steps": str(len(self.episode.steps))}
         if label == "success":
             texts |= {"text": said["plan"], "actions": said["actions"]}
@@ -169,13 +161,14 @@ class _Update:
 
         After a failure, the writer may have `told` what is known.
         """
-        calls, place, half = notes.calls("extract", ENVIRONMENTS), self.place, ENVIRONMENTS
-        if not place.env:
+        index, half = self.index, ENVIRONMENTS
+        calls = notes.calls("extract", half)
+        if not index.env:
             reason = "the episode says nothing of its environment"
             self.results[half] = CollectionResult(half, "unasked", reason, calls=calls)
             return
-        root, here = place.path(half)
-        here = self.index.at(half, place) or here
+        root, here = index.path(half)
+        here = index.at(half) or here
         memory = told or merged(here.payload["memory"], expert["locations"])
         memory = "\n".join(memory.splitlines()[-_MEMORY_LINES:])
         if expert["functions"]:
@@ -245,7 +238,7 @@ class _Update:
         """Add those nodes that the bank does not have."""
         tree = self.index.bank.tree(half)
         new = (each for each in nodes if self.index.living(half, each) is None)
-        self.changes.extend(addition(tree, each, self.index.embedder) for each in new)
+        self.changes.extend(addition(tree, each, self.embedder) for each in new)
 
 
 def _text(member: Node) -> str:

@@ -109,7 +109,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     """Credit what was used; keep a success, one a task, and induce from all of its kind."""
     trees = [bank.tree(name) for name in (WORKFLOWS, SOLVED)]
     kinds = resolve_kinds(
-        bank, episode, writer, lambda: list({each.payload["group"]: "" for each in trees[0]})
+        bank, episode, writer, lambda: (each.payload["group"] for each in trees[0])
     )
     kind, task = clean(kinds.task), clean(episode.task).strip()
     workflows, solved = (_of_kind(tree, kind, embedder) for tree in trees)
