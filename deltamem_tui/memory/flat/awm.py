@@ -31,7 +31,7 @@ from deltamem_tui.memory.flat.definitions import (
     TASKS,
     WORKFLOWS,
 )
-from deltamem_tui.memory.flat.nearest import TaskQuestion, of_success, recalled
+from deltamem_tui.memory.flat.nearest import of_success, recalled
 from deltamem_tui.memory.kinds import resolve_kinds, task_kind
 from deltamem_tui.memory.method import skimmed
 from deltamem_tui.memory.plan import (
@@ -65,20 +65,6 @@ _STEP = re.compile(r"\s*\d{1,4}[.)]\s+(\S.*)")
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall all workflows of the task's kind."""
 
-    def of_kind(bank: Bank, question: TaskQuestion) -> CollectionRecall:
-        tree, rule, score = bank.tree(WORKFLOWS), KIND, 1.0
-        kind = task_kind(domain, question.task)
-        if not kind:
-            rule, near = NEAREST, ranked(tree, question.vector, weighting_of(bank), 0.0, 1)
-            kind = near[0][1].node.payload["group"] if near else ""
-            score = near[0][1].score if near else 0.0
-        nodes = _of_kind(tree, kind, embedder)
-        candidates = tuple(Candidate(node, score, 0.0, score, rule) for node in nodes)
-        chains, new = tuple((node,) for node in nodes), rule == KIND and not nodes
-        return CollectionRecall(
-            WORKFLOWS, question.task, -1.0, candidates, chains, rule, new_kind=new
-        )
-
     def nearest_first(answer: CollectionRecall) -> Iterator[str]:
         group = answer.chain[0].payload["group"] if answer.chain else ""
         solved = _of_kind(bank.tree(SOLVED), group, embedder)
@@ -86,8 +72,21 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         for _, at in sorted(zip(shared, range(len(solved)), strict=True), reverse=True):
             yield from solved[at].origin.episodes
 
-    domain = bank.manifest.domain
-    return recalled(bank, query, embedder, WORKFLOWS, of_kind, _entries, nearest_first)
+    return recalled(bank, query, embedder, WORKFLOWS, _ranked, _entries, nearest_first)
+
+
+def _ranked(bank: Bank, query: Query, embedder: Embedder) -> CollectionRecall:
+    tree, rule, score = bank.tree(WORKFLOWS), KIND, 1.0
+    kind = task_kind(bank.manifest.domain, query.task)
+    if not kind:
+        vector = embedder.embed_queries([query.task])[0]
+        rule, near = NEAREST, ranked(tree, vector, weighting_of(bank), 0.0, 1)
+        kind = near[0][1].node.payload["group"] if near else ""
+        score = near[0][1].score if near else 0.0
+    nodes = _of_kind(tree, kind, embedder)
+    candidates = tuple(Candidate(node, score, 0.0, score, rule) for node in nodes)
+    chains, new = tuple((node,) for node in nodes), rule == KIND and not nodes
+    return CollectionRecall(WORKFLOWS, query.task, -1.0, candidates, chains, rule, new_kind=new)
 
 
 def _of_kind(tree: Tree, kind: str, embedder: Embedder) -> list[Node]:

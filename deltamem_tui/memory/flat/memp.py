@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import partial
 from hashlib import sha256
 from typing import TYPE_CHECKING
 
@@ -35,7 +34,7 @@ from deltamem_tui.memory.flat.definitions import (
     SCRIPT,
     MempNumbers,
 )
-from deltamem_tui.memory.flat.nearest import TaskQuestion, learnt, nearest, recalled
+from deltamem_tui.memory.flat.nearest import asked, learnt, nearest, recalled
 from deltamem_tui.memory.plan import Change, Count, LearnResult, Plan, Revise, addition
 from deltamem_tui.memory.procedure import filled, numbered
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
@@ -56,8 +55,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float32]
-
 TRAP, MISSING = "[TRAP]", "[MISSING]"
 _MOST_NOTES = 3
 _MOST_STEPS = 150
@@ -70,8 +67,7 @@ _LABELS = {"script": "How", "trajectory": "What was done"}
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """Recall the k records that fit best, by the bank's key."""
-    by_key = partial(_by_key, embedder=embedder)
-    return recalled(bank, query, embedder, PROCEDURES, by_key, _entries)
+    return recalled(bank, query, embedder, PROCEDURES, _by_key, _entries)
 
 
 def _entries(domain: str, task: str, records: Sequence[Node]) -> list[str]:
@@ -89,22 +85,24 @@ def _entries(domain: str, task: str, records: Sequence[Node]) -> list[str]:
     return entries
 
 
-def _by_key(bank: Bank, question: TaskQuestion, embedder: Embedder) -> CollectionRecall:
+def _by_key(bank: Bank, query: Query, embedder: Embedder) -> CollectionRecall:
     """Return records by the bank's key."""
-    numbers, tree = of_bank(bank, MempNumbers, question.settings), bank.tree(PROCEDURES)
-    rule, most = numbers.key, max(numbers.k, question.count)
+    numbers, tree = of_bank(bank, MempNumbers, query.settings), bank.tree(PROCEDURES)
+    rule, most = numbers.key, max(numbers.k, query.count)
     least = -1.0 if numbers.tau is None or rule == "random" else numbers.tau
     if rule == "random":
-        found = _by_chance(tree, question.task, most)
+        found = _by_chance(tree, query.task, most)
     elif rule == "avefact":
-        facts = task_facts(bank.manifest.domain, question.task)
-        found = _by_facts(tree, facts, question.vector, embedder, most)
+        facts = task_facts(bank.manifest.domain, query.task)
+        found = _by_facts(tree, facts, query.task, embedder, most)
     else:
-        found = nearest(
-            bank, PROCEDURES, question, most, lambda tree: tree.depth > RECORD_DEPTH, "query"
-        )
+        found = nearest(bank, PROCEDURES, query, embedder, most, _facts, rule)
     chains = tuple((each.node,) for each in found[: numbers.k] if each.score >= least)
-    return CollectionRecall(PROCEDURES, question.task, least, tuple(found), chains, rule)
+    return CollectionRecall(PROCEDURES, query.task, least, tuple(found), chains, rule)
+
+
+def _facts(tree: Tree) -> NDArray[np.bool_]:
+    return tree.depth > RECORD_DEPTH
 
 
 def _by_chance(tree: Tree, task: str, most: int) -> list[Candidate]:
@@ -118,7 +116,7 @@ def _by_chance(tree: Tree, task: str, most: int) -> list[Candidate]:
 
 
 def _by_facts(
-    tree: Tree, facts: Mapping[str, str], vector: Vector, embedder: Embedder, most: int
+    tree: Tree, facts: Mapping[str, str], task: str, embedder: Embedder, most: int
 ) -> list[Candidate]:
     """AveFact: the mean cosine of the facts that a record has of the question's.
 
@@ -131,15 +129,15 @@ def _by_facts(
         return []
     sums, counts = np.zeros((2, len(tree.dead)))  # at the births of records
     names = _fact_names(tree)
-    for name, asked in zip(facts, embedder.embed_queries(list(facts.values())), strict=True):
+    for name, vector in zip(facts, embedder.embed_queries(list(facts.values())), strict=True):
         own = tree.rows[names[tree.rows] == name]
         parents = tree.snapshot.index["parent"][own]
-        np.add.at(sums, parents, cosines(tree, own, asked))
+        np.add.at(sums, parents, cosines(tree, own, vector))
         np.add.at(counts, parents, 1)
     rows = rows[2 * counts[tree.birth[rows]] >= len(facts)]
     matched = counts[tree.birth[rows]]
     scores = (sums[tree.birth[rows]] / matched).round(DECIMALS)
-    similar = cosines(tree, rows, vector)
+    similar = cosines(tree, rows, embedder.embed_queries([task])[0])
     order = np.lexsort((by_use(tree)[rows], -similar, -matched, -scores))[:most]
     return [
         Candidate(
@@ -207,10 +205,10 @@ def _shown_to(bank: Bank, episode: Trajectory, embedder: Embedder) -> Collection
         or any(each.collection == PROCEDURES for each in receipt.entries)
     ]
     if not entries:
-        return _by_key(bank, TaskQuestion.of(episode.task, embedder), embedder)
+        return _by_key(bank, asked(episode.task), embedder)
     names = dict.fromkeys(name for each in entries for name in each)
     chains = tuple((tree.node(name),) for name in names if tree.find(name))
-    return CollectionRecall(PROCEDURES, clean(episode.task).strip(), -1.0, (), chains)
+    return CollectionRecall(PROCEDURES, asked(episode.task).task, -1.0, (), chains)
 
 
 _Done = tuple[Node | None, str, tuple[Call, ...], tuple[Change, ...]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.flat.definitions import NEAREST
 from deltamem_tui.memory.plan import Change, CollectionResult, LearnResult, Plan
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate, scan_by_use, weighting_of
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.memory.writers.extraction import Call
@@ -25,52 +24,32 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    Vector = NDArray[np.float32]
 
-
-@dataclass(frozen=True, slots=True)
-class TaskQuestion:
-    """A task that a memory is asked.
-
-    Attributes:
-        vector: The task, embedded. float32 [dimensions], of unit length.
-        count: The candidates that are wanted at least.
-        settings: Settings to try in place of the bank's.
-    """
-
-    task: str
-    vector: Vector
-    count: int = 1
-    settings: Settings | None = None
-
-    @classmethod
-    def of(
-        cls, task: str, embedder: Embedder, count: int = 1, settings: Settings | None = None
-    ) -> TaskQuestion:
-        """Return the question that a task is."""
-        task = clean(task).strip()
-        return cls(task, embedder.embed_queries([task])[0], count, settings)
-
-
-Rank = Callable[[Bank, TaskQuestion], CollectionRecall]
+Rank = Callable[[Bank, Query, Embedder], CollectionRecall]
 Entries = Callable[[str, str, Sequence[Node]], list[str]]
 """How records stand in a prompt; takes the domain, the task and the records."""
+
+
+def asked(task: str) -> Query:
+    """Return the question that an episode's task is."""
+    return Query(clean(task).strip())
 
 
 def nearest(
     bank: Bank,
     collection: str,
-    question: TaskQuestion,
+    query: Query,
+    embedder: Embedder,
     k: int,
     left_out: Callable[[Tree], NDArray[np.bool_]],
     rule: str = NEAREST,
 ) -> list[Candidate]:
     """Return the k records whose keys are most similar, of equals the most useful first."""
-    tree = bank.tree(collection)
+    tree, vector = bank.tree(collection), embedder.embed_queries([query.task])[0]
     scan = scan_by_use(tree, weighting_of(bank), left_out)
     return [
         Candidate(tree.node_at(row), similarity, 0.0, score, rule)
-        for row, similarity, score in scan.best(question.vector, 0.0, max(k, question.count))
+        for row, similarity, score in scan.best(vector, 0.0, max(k, query.count))
     ]
 
 
@@ -84,12 +63,10 @@ def recalled(
     sources: Callable[[CollectionRecall], Iterable[str]] = lambda _: (),
 ) -> RecallResult:
     """Recall from one collection; see `work_context.with_context` for the sources."""
-    task = clean(query.task).strip()
-    answer = None
-    if task:
-        answer = rank(bank, TaskQuestion.of(task, embedder, query.count, query.settings))
+    query = replace(query, task=clean(query.task).strip())
+    answer = rank(bank, query, embedder) if query.task else None
     found = {**dict.fromkeys(bank.trees), collection: answer}
-    told = partial(entries, bank.manifest.domain, task)
+    told = partial(entries, bank.manifest.domain, query.task)
     return with_context(bank, query, found, embedder, told, sources(answer) if answer else ())
 
 

@@ -30,7 +30,7 @@ from deltamem_tui.memory.flat.definitions import (
     TRIALS,
     ReasoningBankSettings,
 )
-from deltamem_tui.memory.flat.nearest import TaskQuestion, learnt, nearest, recalled
+from deltamem_tui.memory.flat.nearest import asked, learnt, nearest, recalled
 from deltamem_tui.memory.method import cleaned
 from deltamem_tui.memory.plan import LearnResult, Plan, addition, credited, deletion, set_change
 from deltamem_tui.memory.procedure import filled, numbered
@@ -54,18 +54,18 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     return recalled(bank, query, embedder, LESSONS, _ranked, _entries)
 
 
-def _ranked(bank: Bank, question: TaskQuestion) -> CollectionRecall:
+def _ranked(bank: Bank, query: Query, embedder: Embedder) -> CollectionRecall:
     """Return the lessons for a task, each with its entry as a chain."""
-    tree, k = bank.tree(LESSONS), of_bank(bank, ReasoningBankSettings, question.settings).k
+    tree, k = bank.tree(LESSONS), of_bank(bank, ReasoningBankSettings, query.settings).k
     lessons: list[list[Candidate]] = []
-    for entry in nearest(bank, LESSONS, question, k, _without_lessons):
+    for entry in nearest(bank, LESSONS, query, embedder, k, _without_lessons):
         of_entry = tree.children(entry.node.id)
         lessons.append([replace(entry, node=each) for each in of_entry])
     found = [each for of_entry in lessons for each in of_entry]
     told = sum(map(len, lessons[:k]))
     chains = tuple(tree.chain(each.node.id) for each in found[:told])
-    candidates = tuple(found[: max(question.count, told)])
-    return CollectionRecall(LESSONS, question.task, -1.0, candidates, chains, NEAREST)
+    candidates = tuple(found[: max(query.count, told)])
+    return CollectionRecall(LESSONS, query.task, -1.0, candidates, chains, NEAREST)
 
 
 def _without_lessons(tree: Tree) -> NDArray[np.bool_]:
@@ -102,8 +102,8 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
 
     Where trials of one task are compared, it takes the place of the entry that they had.
     """
-    tree, question = bank.tree(LESSONS), TaskQuestion.of(episode.task, embedder)
-    task, success, found = question.task, episode.outcome.success, _ranked(bank, question)
+    tree, query, success = bank.tree(LESSONS), asked(episode.task), episode.outcome.success
+    task, found = query.task, _ranked(bank, query, embedder)
     changes = credited(found, success=bool(success))
     before, trials = _earlier_trials(bank, episode, task, embedder)
     purpose = CONTRAST if trials else SUCCESS if success else FAILURE

@@ -15,7 +15,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.domain import domain_for, is_thought
 from deltamem_tui.memory.flat.definitions import EXEMPLARS, NEAREST, SynapseNumbers
-from deltamem_tui.memory.flat.nearest import TaskQuestion, learnt, nearest, of_success, recalled
+from deltamem_tui.memory.flat.nearest import asked, learnt, nearest, of_success, recalled
 from deltamem_tui.memory.method import skimmed
 from deltamem_tui.memory.plan import LearnResult, Plan, addition, credited
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
@@ -26,6 +26,8 @@ from deltamem_tui.trajectory.model import Trajectory
 
 _MOST_WORDS = 60
 _MOST_PARTS = 200
+_LINE_END = re.compile(r"(?<=[^.,:;])\n")
+_PARTS = re.compile(r"\n|(?<=you see) |(?<=[.,:;]) (?:and )?")
 _WORD = re.compile(r"[^\W_][\w'-]*")
 _SMALL = frozenset(("to", "in", "on", "into", "from", "with", "and", "the", "a", "an", "go", "of"))
 
@@ -42,15 +44,15 @@ def _entries(_domain: str, _task: str, exemplars: Sequence[Node]) -> list[str]:
     ]
 
 
-def _ranked(bank: Bank, question: TaskQuestion) -> CollectionRecall:
+def _ranked(bank: Bank, query: Query, embedder: Embedder) -> CollectionRecall:
     """Return the nearest exemplars, as many as the budget holds."""
-    numbers = of_bank(bank, SynapseNumbers, question.settings)
+    numbers = of_bank(bank, SynapseNumbers, query.settings)
     budget = numbers.budget
-    found = nearest(bank, EXEMPLARS, question, numbers.k, lambda tree: tree.failure)
+    found = nearest(bank, EXEMPLARS, query, embedder, numbers.k, lambda tree: tree.failure)
     sizes = accumulate(count_tokens(each.node.text) for each in found[: numbers.k])
     kept = sum(budget is None or size <= budget for size in sizes)
     chains = tuple((each.node,) for each in found[:kept])
-    return CollectionRecall(EXEMPLARS, question.task, -1.0, tuple(found), chains, NEAREST)
+    return CollectionRecall(EXEMPLARS, query.task, -1.0, tuple(found), chains, NEAREST)
 
 
 def plan(
@@ -60,11 +62,11 @@ def plan(
     embedder: Embedder,
 ) -> Plan[LearnResult]:
     """Credit what the episode would be shown; append it if it succeeded."""
-    question = TaskQuestion.of(episode.task, embedder)
-    found = _ranked(bank, question)
+    query = asked(episode.task)
+    found = _ranked(bank, query, embedder)
     changes = credited(found, success=bool(episode.outcome.success))
     node, reason = of_success(
-        EXEMPLARS, episode, lambda: {"task": question.task, "dialogue": dialogue_of(episode)}
+        EXEMPLARS, episode, lambda: {"task": query.task, "dialogue": dialogue_of(episode)}
     )
     if node:
         changes.insert(0, addition(bank.tree(EXEMPLARS), node, embedder))
@@ -77,8 +79,7 @@ def dialogue_of(episode: Trajectory) -> str:
     Steps at which the agent only thought are left out. Empty if nothing was done.
     """
     read = skimmed(episode)
-    domain = domain_for(read.domain)
-    named = " ".join(name for _, name in domain.goal(read).slots)
+    named = " ".join(name for _, name in domain_for(read.domain).goal(read).slots)
     wanted, seen = _words(named or read.task), read.environment
     lines: list[str] = []
     for step in read.steps:
@@ -87,7 +88,7 @@ def dialogue_of(episode: Trajectory) -> str:
             continue
         text = "\n".join(filter(None, map(one_line, seen.splitlines())))
         if count_tokens(text) > _MOST_WORDS:
-            first, *others = domain.parts(text)[:_MOST_PARTS] or [""]
+            first, *others = _PARTS.split(_LINE_END.sub("; ", text))[:_MOST_PARTS]
             needed = wanted | _words(action)
             text = " ".join([first, *(each for each in others if _words(each) & needed)])
         if text:
