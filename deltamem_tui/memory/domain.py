@@ -46,8 +46,6 @@ INSTANCES = (
 )
 _THOUGHT = re.compile(r"think(?::|\[| :)", re.IGNORECASE)
 _TOOL = re.compile(r"[\w.-]+")
-_LINE_END = re.compile(r"(?<=[^.,:;])\n")
-_PARTS = re.compile(r"\n|(?<=you see) |(?<=[.,:;]) (?:and )?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,14 +150,12 @@ class Domain:
         presets: The usual numbers of methods in this domain, by the method's name.
         answer_words: How many words of an answer a move keeps.
         fact_names: The names that the facts of a task may have, in order.
-        in_hand: Where a thing is that was taken and not put down.
     """
 
     about = "anything else"
     presets: Mapping[str, Mapping[str, float]] = MappingProxyType({})
     answer_words = _ANSWER_WORDS
     fact_names: tuple[str, ...] = ("verb", "nouns")
-    in_hand = "in hand"
 
     def goal(self, trajectory: Trajectory) -> Goal:
         """Return the goal of an episode; the trigger is empty if the task is."""
@@ -221,33 +217,15 @@ class Domain:
         task: TaskAtHand,  # noqa: ARG002
         known: Sequence[Procedure],  # noqa: ARG002
     ) -> dict[str, list[Chance]]:
-        """Return where to look for what a task names, as far as anything is known of it.
+        """Return per open place of the known procedures where to look for what stands there.
 
-        Args:
-            task: The task.
-            known: The procedures that are at hand for it.
-
-        Returns:
-            Open place of a procedure → kinds of places for what stands there, the likeliest
-            first.
+        The likeliest kind of place comes first.
         """
         return {}
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """Return the commands of a procedure as they go for a task, from where the agent is."""
         return [filled(step, task.names) for step in procedure.steps]
-
-    def lacking(self, steps: Sequence[str], task: TaskAtHand) -> list[str]:  # noqa: ARG002
-        """Return what commands need that the scene of a task does not have, as far as it tells."""
-        return []
-
-    def ingredients(self, steps: Sequence[str]) -> dict[str, str]:  # noqa: ARG002
-        """Return what steps make something of, where something else is made of other things.
-
-        Returns:
-            Open place → name, as the steps have it.
-        """
-        return {}
 
     def unexplored(self, trajectory: Trajectory, goal: Goal) -> list[str]:  # noqa: ARG002
         """Return what the observations offered and was not tried."""
@@ -261,8 +239,11 @@ class Domain:
         scene = with_blanks(condense(shown, _SCENE_WORDS))
         return scene or f"{trajectory.domain or 'an'} environment that says nothing"
 
-    def facts(self, trajectory: Trajectory) -> list[Fact]:
-        """Return what was seen where, and how things answered."""
+    def facts(self, trajectory: Trajectory, *, further: bool = False) -> list[Fact]:  # noqa: ARG002
+        """Return what was seen where, and how things answered.
+
+        With `further` it is what may be new to a chain that has facts of such a scene.
+        """
         goal = Goal("")
         found: dict[str, list[str]] = {}
         for step in trajectory.steps:
@@ -277,10 +258,6 @@ class Domain:
         facts = [Fact(subject, tuple(unlike(texts)[:2])) for subject, texts in found.items()]
         return sorted(facts, key=lambda fact: fact.subject.endswith(" fails"))
 
-    def further_facts(self, trajectory: Trajectory) -> list[Fact]:
-        """Return the same where a chain has facts of such a scene: what may be new to it."""
-        return self.facts(trajectory)
-
     def blanked(self, action: str) -> str:
         """Return an action with blanks for what differs between episodes."""
         return with_blanks(action)
@@ -293,7 +270,7 @@ class Domain:
         self,
         trajectory: Trajectory,  # noqa: ARG002
     ) -> Iterator[tuple[str, str]]:
-        """Yield each thing and its place whenever a step shows or changes it."""
+        """Yield each thing and its place whenever a step shows or changes it; in hand it is ""."""
         return iter(())
 
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
@@ -315,10 +292,6 @@ class Domain:
     def env_kind(self, scene: str) -> str:
         """Return the kind of an environment; empty if not known."""
         return self.exact_env(scene)
-
-    def parts(self, text: str) -> list[str]:
-        """Return the parts of an answer: sentences, lines, the things of a list."""
-        return _PARTS.split(_LINE_END.sub("; ", text))
 
 
 GENERAL = Domain()

@@ -94,13 +94,6 @@ def names_in(node: Node) -> dict[str, str]:
     return dict(name for names in found if names for name in _NAME.findall(names[1]))
 
 
-def opened(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with an open place for each of the names, where it stands as a word."""
-    for slot, name in names.items():
-        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"[{slot}]", text)
-    return text
-
-
 def _is_list_of_remarks(node: Node) -> bool:
     """Return whether a delta's numbers may count remarks."""
     numbered = _STEP.match(node.payload["execution_procedure"])

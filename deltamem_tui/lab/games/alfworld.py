@@ -41,7 +41,6 @@ from deltamem_tui.memory.procedure import Procedure
 from deltamem_tui.text import condense, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
-_GONE = re.compile(r"^go to ([a-z]+)$", re.MULTILINE)
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")
 _CLOSED = re.compile(r"The (?P<place>[a-z]+) \d+ is closed")
 _APPLIANCES = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
@@ -133,12 +132,13 @@ class AlfworldDomain(Domain):
             return super().scene(trajectory)
         return f"in the middle of a room, looking around you see a {', a '.join(shown)}"
 
-    def facts(self, trajectory: Trajectory) -> list[Fact]:
-        """Return which things lie in which kinds of places, and how appliances answered."""
-        return [*self.functions(trajectory), *place_facts(trajectory)]
+    def facts(self, trajectory: Trajectory, *, further: bool = False) -> list[Fact]:
+        """Return which things lie in which kinds of places, and how appliances answered.
 
-    def further_facts(self, trajectory: Trajectory) -> list[Fact]:
-        """Return how appliances answered, and where the things of the task were looked for."""
+        With `further` it is where the things of the task were looked for, before the answers.
+        """
+        if not further:
+            return [*self.functions(trajectory), *place_facts(trajectory)]
         wanted = [name for slot, name in self.goal(trajectory).slots if slot != "receptacle"]
         sought = [fact for name in wanted for fact in search_of(trajectory, name)]
         return [*sought, *self.functions(trajectory)]
@@ -155,12 +155,6 @@ class AlfworldDomain(Domain):
         closes |= {fact.place: True for fact in task.facts if fact.closes}
         places = likely_places(task, [procedure])
         return super().at_hand(located(procedure, places, task.names, closes), task)
-
-    def lacking(self, steps: Sequence[str], task: TaskAtHand) -> list[str]:
-        """Return the kinds of places gone to that are not in the room, if it is described."""
-        shown = kinds_in(task.scene)
-        gone = distinct(_GONE.findall("\n".join(steps)))
-        return [kind for kind in gone if kind not in shown] if shown else []
 
     def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
         """Return actions without where the object lay, and the way there: houses differ.
@@ -188,7 +182,7 @@ class AlfworldDomain(Domain):
             here = command.place if command and command.verb == "go" else here
             if command and command.verb == "take":
                 yield command.thing, command.place
-                yield command.thing, self.in_hand
+                yield command.thing, ""
             elif command and command.verb == "put":
                 yield command.thing, command.place
             for place, things in shown(step, here):
@@ -314,7 +308,7 @@ def _not_found(domain: Domain, trajectory: Trajectory, goal: HouseGoal, missing:
     seen = [
         place
         for thing, place in domain.places_of_things(trajectory)
-        if place != domain.in_hand and thing not in taken and kinds(thing) == goal.object
+        if place and thing not in taken and kinds(thing) == goal.object
     ]
     if seen:
         plan = f"Take [object] from the {kinds(seen[0])} where it was seen."

@@ -10,7 +10,6 @@ from types import MappingProxyType
 
 from deltamem_tui.lab.games.scienceworld_goals import (
     ROOMS,
-    ingredients,
     task_facts,
     task_goal,
 )
@@ -30,7 +29,7 @@ from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move
 from deltamem_tui.memory.findings import moves_of, stuck
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances
 from deltamem_tui.memory.procedure import Procedure
-from deltamem_tui.text import clean, distinct, key, listed
+from deltamem_tui.text import clean, distinct, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _REFUSED = re.compile(
@@ -44,7 +43,6 @@ _CHOSEN = re.compile(r"focus on [^\[]+$")
 _FETCHED = re.compile(r"(?:pick up|focus on) \[\w+\]")
 
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
-_SCENERY = frozenset(("agent", "substance called air"))
 _SHOWN = 6
 
 _Act = tuple[list[tuple[str, str]], Move]
@@ -111,10 +109,6 @@ class ScienceWorldDomain(Domain):
             lines += act.action.split("\n")
         return lines
 
-    def ingredients(self, steps: Sequence[str]) -> dict[str, str]:
-        """Return the colours of the paints that are mixed."""
-        return ingredients(steps)
-
     def likely_places(
         self,
         task: TaskAtHand,
@@ -145,7 +139,7 @@ class ScienceWorldDomain(Domain):
             return scene_of(trajectory.environment)
         return super().scene(trajectory)
 
-    def facts(self, trajectory: Trajectory) -> list[Fact]:
+    def facts(self, trajectory: Trajectory, *, further: bool = False) -> list[Fact]:  # noqa: ARG002
         """Return each room's things and doors, then the commands that were answered."""
         moves = self.moves(trajectory, self.goal(trajectory))
         return [*room_facts(trajectory), *command_facts(moves)]
@@ -173,10 +167,6 @@ class ScienceWorldDomain(Domain):
     def exact_env(self, scene: str) -> str:
         """Return the room."""
         return room_of(scene)
-
-    def parts(self, text: str) -> list[str]:
-        """Return the parts of an answer without what is in every room."""
-        return [part for part in super().parts(text) if key(part) not in _SCENERY]
 
 
 # The way to the points

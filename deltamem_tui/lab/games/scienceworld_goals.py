@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from deltamem_tui.memory.domain import Goal
 from deltamem_tui.text import condense, distinct, listed, one_line
@@ -52,7 +52,6 @@ _BOX_MARKS = "′″‴"
 _STAGE = "egg|hatchling|baby|juvenile|adult|seedling|reproducing"
 _STAGES = re.compile(rf"^(?:(?:{_STAGE}) )+(?=.)|(?:(?<=.) (?:{_STAGE}))+$")
 _TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
-_PAINT = re.compile(rf"\b({_COLOUR}) paint\b")
 _DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
 _SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
 _ROOM = re.compile(rf"\b({ROOMS})\b")
@@ -98,12 +97,6 @@ def task_goal(trajectory: Trajectory) -> Goal:
         options=tuple(slot for slot, _ in slots if _OPTION.fullmatch(slot)) if two else (),
         made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
     )
-
-
-def ingredients(steps: Iterable[str]) -> dict[str, str]:
-    """Return the colours of the paints that steps name: open place → colour."""
-    colours = distinct(colour for step in steps for colour in _PAINT.findall(step))
-    return dict(zip(("colour", "second colour", "third colour"), colours, strict=False))
 
 
 def _without_names(text: str) -> tuple[list[tuple[str, str]], str]:

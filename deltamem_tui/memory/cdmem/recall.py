@@ -98,7 +98,8 @@ class Index:
 
     def root(self, collection: str, kind: str, label: Label) -> Node | None:
         """Return the root of a kind; None if the bank has none."""
-        return self.living(collection, filed(collection, None, label, {"text": kind}))
+        node = filed(collection, None, label, {"text": kind}) if kind else None
+        return node and self.living(collection, node)
 
     def living(self, collection: str, node: Node) -> Node | None:
         """Return a node as the bank has it now, by its id; None if it does not."""

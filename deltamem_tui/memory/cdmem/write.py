@@ -290,7 +290,7 @@ def expert_notes(episode: Trajectory) -> dict[str, str]:
     """Write down where things are, what devices do, what was done: one a line."""
     domain = domain_for(episode.domain)
     places = dict(domain.places_of_things(episode)).items()
-    located = [f"{thing}: {place}" for thing, place in places if place != domain.in_hand]
+    located = [f"{thing}: {place}" for thing, place in places if place]
     return {
         "locations": "\n".join(located),
         "functions": "\n".join(fact.line for fact in domain.functions(episode)),

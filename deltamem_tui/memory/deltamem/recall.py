@@ -45,7 +45,6 @@ from deltamem_tui.memory.procedure import (
     names_in,
     names_open,
     numbered,
-    opened,
     option_in,
 )
 from deltamem_tui.memory.recall_result import (
@@ -299,24 +298,23 @@ def _skill(
 ) -> list[str]:
     """Return a chain's procedure as it goes for a task, in lines.
 
-    A way that made something else says so before all, and its ingredients stand open.
+    A way that made something else says so before all.
     """
     is_understood, task = task is not None, task or TaskAtHand()
     made = {
         slot for slot in task.made if procedure.names.get(slot, "") not in ("", task.names[slot])
     }
     names = {slot: name for slot, name in task.names.items() if slot not in made}
-    used = domain.ingredients(procedure.steps) if made else {}
     choices = _choices(tree, chain, names) if names and not made else {}
     # A name left open may stand for two places; those of the episode say which is which.
     own = {} if choices or made else dict(procedure.names) | names
     usual = {slot: some[0] for slot, some in choices.items()}
-    steps = tuple(filled(opened(step, used), usual) for step in procedure.steps)
+    steps = tuple(filled(step, usual) for step in procedure.steps)
     if is_understood:
         steps = tuple(domain.at_hand(replace(procedure, steps=steps), replace(task, names=names)))
     steps = tuple(filled(step, own) for step in steps)
     worked = procedure.names if made else own
-    past = {slot: name for slot, name in {**worked, **used}.items() if slot not in names}
+    past = {slot: name for slot, name in worked.items() if slot not in names}
     lines = []
     if made:
         told = ", ".join(f"[{slot}] was {name}" for slot, name in past.items())
@@ -330,8 +328,6 @@ def _skill(
         for first, *others in choices.values()
         if others
     ]
-    if not made and (lacking := domain.lacking(steps, task)):
-        lines.append(f"Not seen here: {fenced(', '.join(lacking))}.")
     if not made and not choices and (ending := _ending(chain[-1], procedure, own, task)):
         lines.append(fenced(ending))
     return lines

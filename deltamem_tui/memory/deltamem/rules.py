@@ -258,7 +258,7 @@ def _fused_skill(chain: Sequence[Node]) -> Extraction:
 
 def _facts(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Extraction:
     """Return what an episode shows of its environment, whatever its outcome."""
-    shown = domain.further_facts(trajectory) if chain else domain.facts(trajectory)
+    shown = domain.facts(trajectory, further=bool(chain))
     facts = [bounded(fact, _FACT_WORDS) for fact in shown if fact.items][:_FACTS]
     if not facts:
         return Extraction(None, "the episode shows nothing of its environment")
