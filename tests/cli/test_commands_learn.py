@@ -93,7 +93,7 @@ def test_extracting_a_few_at_a_time(program: Program) -> None:
     assert "episodes learnt\t1\n" in rest.out
     nothing = program("extract", "kitchen", "--extractor", "rules")
     assert nothing.code == 0
-    assert "no episode with a known outcome waits, but 1 episode waits for one" in nothing.err
+    assert "nothing can be learnt yet: 1 episode has no outcome" in nothing.err
     assert "`deltamem episode outcome BANK ID success|failure`" in nothing.err
 
 

@@ -237,7 +237,7 @@ def view_learning(
     }
     facts: dict[str, Value] = {"would learn": episodes}
     if not dry_run:
-        facts = {"episodes learnt": len(new), "of these, nothing new to write": record["skipped"]}
+        facts = {"episodes learnt": len(new), "with nothing new": record["skipped"]}
         facts |= {f"nodes written, {titles.get(name, name)}": n for name, n in nodes.items()}
     facts["episodes waiting"] = waiting
     asked = bool(found.usage.calls or found.usage.cached)
@@ -255,12 +255,12 @@ def _notes(
     found: LearningReport, episodes: int, not_admitted: int, waiting: int
 ) -> Iterator[ReportNote]:
     if not episodes and waiting > not_admitted:
-        unsaid = counted(waiting - not_admitted, "episode waits", "episodes wait")
+        unsaid = counted(waiting - not_admitted, "episode has", "episodes have")
         hint = "`deltamem episode list BANK --waiting` lists what waits, and "
         hint += "`deltamem episode outcome BANK ID success|failure` says how one ended"
-        yield ReportNote(f"no episode with a known outcome waits, but {unsaid} for one", hint)
+        yield ReportNote(f"nothing can be learnt yet: {unsaid} no outcome", hint)
     elif not episodes:
-        yield ReportNote("no episode with a known outcome waits; `deltamem import` brings some")
+        yield ReportNote("no episode waits to be learnt; `deltamem import` adds some")
     if not_admitted:
         wait = counted(not_admitted, "episode waits", "episodes wait")
         yield ReportNote(f"{wait} because of the source of the outcome", "see `--admit`")
