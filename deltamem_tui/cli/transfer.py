@@ -73,7 +73,7 @@ def export(
     path = _checked_path(out, opened.name, form)
     with invocation.output.progress("exporting"):
         if form != "archive":
-            leaks = export.leaks(opened)
+            leaks = export.prepare(opened).leaks
             if leaks and not allow_secrets:
                 return _withheld(opened, leaks)
             written = _write(opened, form, path, replace=replace)

@@ -57,11 +57,10 @@ def policy_named(name: str | None) -> Policy:
     Raises:
         UsageError: There is no such policy.
     """
-    if name is None:
-        return DEFAULT_POLICY
+    wanted = name or DEFAULT_POLICY
     for policy in POLICIES:
-        if policy == name:
+        if policy == wanted:
             return policy
     raise UsageError(
-        f"unknown admission policy {one_line(name, 40)!r}", hint=f"one of {', '.join(POLICIES)}"
+        f"unknown admission policy {one_line(wanted, 40)!r}", hint=f"one of {', '.join(POLICIES)}"
     )

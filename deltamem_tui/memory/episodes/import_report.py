@@ -69,8 +69,7 @@ class EpisodeImport(Struct, frozen=True, gc=False):
     Attributes:
         reception: `imported` if it is new, `grown` if it is of a session that went on since it
             was imported, `updated` if only its outcome is new, else `duplicate`.
-        outcome: The outcome that counts from now on.
-        before: The outcome that counted before; unknown for a new episode.
+        outcome: The outcome that counts from now on; `before` counted until then.
         gains_receipts: Whether the bank has it, and without all of its receipts.
         replaces: The ids of the earlier records whose place it takes.
     """
@@ -153,15 +152,12 @@ class ImportReport:
         total: A tally of all logs.
         files: A tally per log, by its name, in the order in which they were read. From `LISTED`
             on, further logs are one, `OTHER_FILES`.
-        entries: An entry for every episode, in order, if they are kept.
-        rejected: The first records that were refused.
-        notices: The first notices of what readers left out by design.
-        named: Those of the user's ids that name an episode that was read.
-        unmatched: Those of the user's ids that name none.
+        entries: An entry for every episode, in order, if they are `listed`.
+        rejected: The first records that were refused, as `notices` has the first notices.
+        named: Those of the user's ids that name an episode that was read; others are `unmatched`.
         disputed: The ids of those episodes, in order, that keep another outcome than the user's
             file gives them, since their log states it.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
-        receipts: The receipts that were given; None if none were.
         receipts_added: How many episodes have receipts now that the bank did not know.
     """
 
@@ -404,13 +400,9 @@ def _import_summary(found: ImportReport) -> str:
     text = f"{did} {counted(found.count('imported'), 'episode')}"
     if found.total.formats:
         text += f" (read as {_names(found.total.formats)})"
-    for count, what in (
-        (found.count("grown"), "grown"),
-        (found.count("updated"), "updated"),
-        (found.count("duplicate"), "known already"),
-        (found.total.rejected, "rejected"),
-        (redacted.total(), "redacted"),
-    ):
+    counts = {name: found.count(name) for name in ("grown", "updated")}
+    counts |= {"known already": found.count("duplicate"), "rejected": found.total.rejected}
+    for what, count in (counts | {"redacted": redacted.total()}).items():
         text += f", {count:,} {what}" if count else ""
     if redacted:
         kinds = ", ".join(f"{kind} {count:,}" for kind, count in sorted(redacted.items()))

@@ -22,7 +22,8 @@ import msgspec
 from msgspec import Meta, structs
 
 from deltamem_tui import paths
-from deltamem_tui.errors import ConfigurationError, Remedy, StorageError, UsageError
+from deltamem_tui.bank.disk.files import storage_errors
+from deltamem_tui.errors import ConfigurationError, Remedy, UsageError
 from deltamem_tui.llm.answers import Contract, Field
 from deltamem_tui.memory.prompts.use import MAY_SKIP, SYSTEM, PromptUse
 from deltamem_tui.text import clean, one_line
@@ -332,7 +333,7 @@ def export(shipped: Path, folder: Path, *, replace: bool = False) -> tuple[list[
         folder / path.relative_to(shipped): path.read_bytes()
         for path in sorted(shipped.glob(f"*/*{SUFFIX}"))
     }
-    try:
+    with storage_errors(folder, "some files may have been written"):
         held = {path: path.read_bytes() for path in wanted if path.exists()}
         written = [path for path in wanted if held.get(path) != wanted[path]]
         if (other := [path for path in written if path in held]) and not replace:
@@ -341,7 +342,4 @@ def export(shipped: Path, folder: Path, *, replace: bool = False) -> tuple[list[
         for path in written:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(wanted[path])
-    except OSError as error:
-        where = one_line(str(error.filename or folder))
-        raise StorageError(f"cannot be written: {error.strerror}", source=where) from error
     return written, [path for path in wanted if path not in written]

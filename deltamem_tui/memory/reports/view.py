@@ -16,12 +16,7 @@ Value = str | int | float | bool | None
 
 
 class ReportNote(NamedTuple):
-    """One thing that a person should know.
-
-    Attributes:
-        text: A sentence without its full stop.
-        hint: How to go on, on the command line.
-    """
+    """A thing that a person should know, without its full stop; how to go on, on a command line."""
 
     text: str
     hint: str = ""
@@ -31,11 +26,7 @@ class ReportNote(NamedTuple):
 
 
 class ReportSection(NamedTuple):
-    """Some lines of one kind.
-
-    Attributes:
-        warning: Whether they should be read before going on.
-    """
+    """Some lines of one kind; a `warning` should be read before going on."""
 
     title: str
     lines: Sequence[str]
@@ -47,10 +38,8 @@ class ReportView:
     """A report as every face shows it.
 
     Attributes:
-        record: All of it, as JSON can hold it.
-        facts: Its numbers by name, for a person.
-        sections: Details for a person.
-        notes: What else a person should know.
+        record: All of it, as JSON can hold it; the rest is for a person.
+        facts: Its numbers by name.
         summary: All that matters on one line.
     """
 

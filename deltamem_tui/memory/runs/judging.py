@@ -39,7 +39,6 @@ class JudgingReport:
         judged: Episodes with the judge's outcome, each with the question that was put to it.
         errors: Why others were not, and what ended the run.
         interrupted: Whether a `KeyboardInterrupt` ended it.
-        usage: What calls of the model took.
         in_flight: How many calls had no answer at the end, and may be paid for.
         without_outcome: How many episodes wait for an outcome now.
     """

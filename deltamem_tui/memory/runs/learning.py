@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import Embedder
@@ -132,7 +132,6 @@ class LearningReport:
     """The result of learning from some episodes, done or planned.
 
     Attributes:
-        lessons: What was learnt, an entry an episode.
         refusals: Why episodes could not be learnt; each names its episode as its source.
         failure: What ended the run before its last episode.
         usage: What calls of a model took, used or not.
@@ -146,18 +145,12 @@ class LearningReport:
     in_flight: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
-    """The waiting episodes with a known outcome, in the order of their import.
-
-    Attributes:
-        not_admitted: How many the policy keeps out.
-        broken: Why others cannot be read.
-    """
+class Candidates(NamedTuple):
+    """Waiting episodes to learn, how many a policy keeps out, and why others cannot be read."""
 
     episodes: Sequence[Trajectory]
-    not_admitted: int = 0
-    broken: Sequence[BankCorruptError] = ()
+    not_admitted: int
+    broken: Sequence[BankCorruptError]
 
 
 def candidates(bank: Bank, policy: Policy | None = None, limit: int | None = None) -> Candidates:

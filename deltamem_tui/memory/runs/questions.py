@@ -124,14 +124,7 @@ def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtracto
 
 @dataclass(slots=True)
 class AnswersReport:
-    """The fate of the results of a batch.
-
-    Attributes:
-        taken: How many answers are in the cache now that were not.
-        before: How many were there before.
-        usage: What the taken ones took.
-        errors: Why others were left out.
-    """
+    """The fate of a batch's results: how many are new in the cache, and which were left out."""
 
     taken: int = 0
     before: int = 0

@@ -8,9 +8,7 @@ in it is searched once more, by the same rules.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -23,7 +21,6 @@ from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
 from deltamem_tui.bank.node import LineOrigin
 from deltamem_tui.bank.transfer import Package
 from deltamem_tui.bank.tree import parse_lines
-from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets, may_hold_secrets
 
 _CONTENTS = "contents"
@@ -36,8 +33,6 @@ class Leak:
     Attributes:
         place: `task` or `env`, `trajectories`, `journal.jsonl` or `bank.json`.
         record: The node's or episode's id, or the commit's sequence; empty for `bank.json`.
-        field: The field that holds it.
-        kind: The kind of secret.
     """
 
     place: str
@@ -77,22 +72,16 @@ def prepare(
     return PreparedExport(packed, contents, tuple(dict.fromkeys(found)))
 
 
-def leaks(bank: Bank) -> tuple[Leak, ...]:
-    """Return the secrets in nodes and manifest, which leave in every form."""
-    found = _table_leaks(bank, with_episodes=False)
-    return tuple(dict.fromkeys([*found, *_manifest_leaks(bank, bank.manifest.provenance)]))
-
-
 def _table_leaks(bank: Bank, *, with_episodes: bool) -> Iterator[Leak]:
     """Yield the secrets in the lines of nodes, dead ones too, and of episodes if wanted."""
     for name in (*bank.trees, *([episodes.NAME] if with_episodes else [])):
         snapshot = bank.snapshots[name]
         for _, _, line in snapshot.table.lines(snapshot.extent):
             if may_hold_secrets(line):
-                record = _parsed(line, snapshot.table.lines_path)
-                if isinstance(origin := record.get("origin"), dict):
-                    del record["origin"]
-                    record |= {f"origin.{key}": value for key, value in origin.items()}
+                try:
+                    record = orjson.loads(line)
+                except ValueError as error:
+                    raise snapshot.table.corrupt("holds a line that breaks the format") from error
                 yield from _record_leaks(name, str(record.get("id", "")), record)
 
 
@@ -130,18 +119,6 @@ def _texts(name: str, value: Any) -> Iterator[str]:
             waiting += value.items()
         elif isinstance(value, list | tuple):
             waiting += [(name, each) for each in value]
-
-
-def _parsed(line: bytes, path: Path) -> dict[str, Any]:
-    with suppress(ValueError):
-        record = orjson.loads(line)
-        if isinstance(record, dict):
-            return record
-    raise BankCorruptError(
-        "holds a line that breaks the format",
-        source=str(path),
-        hint="`deltamem bank verify` names it",
-    )
 
 
 def _contents(bank: Bank) -> dict[str, Any]:

@@ -87,17 +87,18 @@ def reembed(
     Raises:
         VectorError: The embedder cannot embed one of the texts.
     """
-    bank.refresh()
-    bank.require_writable()
-    plan = planned(bank, embedder)
     vectors: Vectors = {}
-    while plan.needed:
+    while True:
         bank.refresh()
+        bank.require_writable()
         decided_on = bank.commit.sequence
         try:
             lines = {name: [*key_texts(bank, name)] for name in bank.collections}
         except BankRewrittenError:
             continue
+        plan = _plan(bank, embedder, lines)
+        if not plan.needed:
+            return plan
         texts = dict.fromkeys(text for each in lines.values() for text in each if text)
         missing = iter([text for text in texts if text not in vectors])
         while batch := list(islice(missing, _BATCH)):
@@ -105,10 +106,8 @@ def reembed(
             advance(len(batch))
         with bank.writing() as changes:
             if bank.commit.sequence == decided_on:
-                plan = _plan(bank, embedder, lines)
                 _write(changes, bank, lines, vectors, plan, settings(bank))
                 return plan
-    return plan
 
 
 def _write(

@@ -141,7 +141,9 @@ def _with_cells(rows: Rows, tree: Tree) -> Rows:
     if not sparse:
         return rows
     known: _Cells | None = derived.get("cells")
-    if known is None or not _covers(known, vectors):
+    rows_then = known.rows if known else 0
+    last = vectors[rows_then - 1 : rows_then]
+    if known is None or rows_then > len(vectors) or (known.last != last).any():
         known = _Cells((), 0, vectors[:0])
     if known.rows < len(vectors) or not known.parts:
         step = max(_PIECE_NUMBERS // max(vectors.shape[1], 1), 1)
@@ -149,11 +151,6 @@ def _with_cells(rows: Rows, tree: Tree) -> Rows:
         known = _Cells(_joined(known.parts, new), len(vectors), vectors[-1:].copy())
         derived["cells"] = known
     return replace(rows, sparse=SparseRows(known.parts, vectors.shape[1]))
-
-
-def _covers(known: _Cells, vectors: NDArray[np.float32]) -> bool:
-    last = vectors[known.rows - 1 : known.rows]
-    return known.rows <= len(vectors) and bool((known.last == last).all())
 
 
 def _joined(parts: Sequence[Parts], new: Sequence[Parts]) -> Sequence[Parts]:
@@ -196,17 +193,13 @@ def ranked(
     `vector` is float32 [dimensions], of unit length; `penalty` is taken off the similarity of
     failures.
     """
+    best = scan_of(tree, weighting).best(vector, penalty, max(count, 1))
     return [
         (
             row,
-            Candidate(
-                node=tree.node_at(row),
-                similarity=similarity,
-                penalty=(penalty if tree.failure[row] else 0.0),
-                score=score,
-            ),
+            Candidate(tree.node_at(row), similarity, penalty if tree.failure[row] else 0.0, score),
         )
-        for row, similarity, score in scan_of(tree, weighting).best(vector, penalty, max(count, 1))
+        for row, similarity, score in best
     ]
 
 
