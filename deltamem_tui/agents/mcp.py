@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib.metadata import version
 from inspect import cleandoc
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from mcp.server.mcpserver import MCPServer
 from mcp.server.mcpserver.exceptions import ToolError
@@ -20,15 +20,19 @@ from msgspec import to_builtins
 from pydantic import Field
 
 from deltamem_tui.agents.served_banks import ServedBanks
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankError, DeltaMemError
-from deltamem_tui.memory import engine
-from deltamem_tui.memory.method import display_of, is_shown
-from deltamem_tui.memory.recall_result import CollectionRecall
-from deltamem_tui.memory.transfer.plain import node_record
-from deltamem_tui.memory.vectors.search import Candidate
+from deltamem_tui.memory.method import display_of, is_shown, late
 from deltamem_tui.text import clean, one_line
 
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.memory.recall_result import CollectionRecall
+    from deltamem_tui.memory.vectors.search import Candidate
+
+# A client's first message is answered before numpy and what needs it are loaded.
+_recall = late("deltamem_tui.memory.engine:recall")
+_search = late("deltamem_tui.memory.engine:search")
+_node_record = late("deltamem_tui.memory.transfer.plain:node_record")
 _LONGEST = 20_000
 RECALL_META = "deltamem/recall"
 """The key of a recall's bookkeeping in its `_meta`: bank, matches and receipt."""
@@ -108,7 +112,7 @@ class MemoryTools:
         Call it once when a task begins, with the task in its own words.
         """
         with errors_for_clients(), self._banks.bank(bank) as opened:
-            found = engine.recall(opened, task, environment, folders=self._folders)
+            found = _recall(opened, task, environment, folders=self._folders)
             matches = [
                 _found(opened, answer, node)
                 for answer in found.collections.values()
@@ -126,7 +130,7 @@ class MemoryTools:
         """Find the nodes that fit a text best, whether they would be recalled or not."""
         with errors_for_clients(), self._banks.bank(bank) as opened:
             names = [name for name in opened.trees if is_shown(opened, name)]
-            answers = engine.search(opened, text, names, count)
+            answers = _search(opened, text, names, count)
             found = [_found(opened, each, node) for each in answers for node in each.candidates]
             return {"bank": opened.name, "nodes": found}
 
@@ -134,7 +138,7 @@ class MemoryTools:
         """Show one node: its texts, where it comes from, and the chain from its root."""
         with errors_for_clients(), self._banks.bank(bank) as opened:
             name, found = opened.find_node(node)
-            record = _cleaned(to_builtins(node_record(opened.tree(name), found)))
+            record = _cleaned(to_builtins(_node_record(opened.tree(name), found)))
             chain = [each.id for each in opened.tree(name).chain(found.id)]
             return {"bank": opened.name, "collection": name, "node": record, "chain": chain}
 

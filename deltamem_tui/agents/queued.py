@@ -83,15 +83,13 @@ def _log_of(session: SessionFile) -> Iterator[Path]:
     if session.path:
         log = Path(session.path)
         if not log.is_absolute() or (log.exists() and not log.is_file()):
-            raise TrajectoryError(
-                "not a plain file", source=one_line(session.path, 200), hint="it was left out"
-            )
+            source = one_line(session.path, 200)
+            raise TrajectoryError("not a plain file", source=source, hint="it was left out")
         yield log
     elif session.agent == "openhands" and name.isalnum() and folder.is_dir():
         with TemporaryDirectory(prefix="deltamem-") as room:
-            events = b",".join(
-                each.read_bytes() for each in sorted(folder.glob("*.json")) if each.is_file()
-            )
+            found = filter(Path.is_file, sorted(folder.glob("*.json")))
+            events = b",".join(map(Path.read_bytes, found))
             log = Path(room) / f"{name}.json"
             log.write_bytes(b'{"id":"%s","events":[%s]}' % (session.session.encode(), events))
             yield log

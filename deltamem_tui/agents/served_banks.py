@@ -9,11 +9,14 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
+from typing import TYPE_CHECKING
 
 from deltamem_tui import paths
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BankNotFoundError, UsageError
-from deltamem_tui.text import one_line
+from deltamem_tui.text import clean, one_line
+
+if TYPE_CHECKING:
+    from deltamem_tui.bank.bank import Bank
 
 
 class ServedBanks:
@@ -62,15 +65,22 @@ class ServedBanks:
     def _opened(self, place: Path) -> tuple[Bank, Lock]:
         with self._opening:
             if place not in self._open:
-                self._open[place] = (Bank.open(place), Lock())
+                self._open[place] = (_open(place), Lock())
             return self._open[place]
 
 
 def _by_name(banks: tuple[Path, ...]) -> Mapping[str, Path]:
     named: dict[str, Path] = {}
     for path in banks:
-        name = Bank.open(path).name
+        is_folder = (path / "bank.json").is_file()  # and has its name; one that is none is told
+        name = clean(path.absolute().name) if is_folder else _open(path).name
         if name in named:
             raise UsageError(f"two banks are called {name!r}", hint="serve them apart")
         named[name] = path
     return dict(sorted(named.items()))
+
+
+def _open(path: Path) -> Bank:
+    from deltamem_tui.bank.bank import Bank  # not sooner: a client's first message waits for it
+
+    return Bank.open(path)

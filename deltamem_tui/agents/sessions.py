@@ -2,8 +2,7 @@
 
 It is plain files in the user's state folder, replaced whole. `sessions/` has one for each session
 and bank: what the agent was given, and the receipts; it goes after a month. `queue/` has one for
-each that ended, until it is imported. `hook.log` has a line for each failure of ours, and of
-what learning came to.
+each that ended, until it is imported. `hook.log` has what failed, and what learning came to.
 """
 
 from __future__ import annotations
@@ -100,10 +99,8 @@ class StateFolder:
 
     def last_run(self, agent: str) -> float | None:
         """Return when a hook of an agent last remembered something, in seconds of the clock."""
-        times = [
-            each.stat().st_mtime for each in (self.folder / "sessions").glob(f"{agent}-*.json")
-        ]
-        return max(times, default=None)
+        kept = (self.folder / "sessions").glob(f"{agent}-*.json")
+        return max((each.stat().st_mtime for each in kept), default=None)
 
     def log(self, message: str) -> None:
         """Add a line to our own log, which is begun anew when it is long."""
@@ -113,9 +110,8 @@ class StateFolder:
             if path.exists() and path.stat().st_size > _LONGEST_LOG:
                 path.replace(path.with_suffix(".log.old"))
             with path.open("a", encoding="utf-8", errors="replace") as stream:
-                stream.write(
-                    f"{time.strftime('%Y-%m-%d %H:%M')} {' '.join(message.split())[:500]}\n"
-                )
+                said = " ".join(message.split())[:500]
+                stream.write(f"{time.strftime('%Y-%m-%d %H:%M')} {said}\n")
 
     def _place(self, kind: str, session: SessionFile) -> Path:
         # Settings of a user and of a project may name different banks: each hears of the session.

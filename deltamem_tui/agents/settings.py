@@ -199,18 +199,13 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
     try:
         record = json.loads(text) if text.strip() else {}
     except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"the settings are not plain JSON: {one_line(str(error), 100)}",
-            source=source,
-            hint="correct them, and take comments out",
-        ) from error
+        reason = f"the settings are not plain JSON: {one_line(str(error), 100)}"
+        hint = "correct them, and take comments out"
+        raise UsageError(reason, source=source, hint=hint) from error
     hooks = record.get(_HOOKS, {}) if isinstance(record, dict) else None
     if not isinstance(hooks, dict) or not all(isinstance(each, list) for each in hooks.values()):
-        raise UsageError(
-            f"{_HOOKS!r} in the settings is not an object of lists",
-            source=source,
-            hint="correct it",
-        )
+        reason = f"{_HOOKS!r} in the settings is not an object of lists"
+        raise UsageError(reason, source=source, hint="correct it")
     return record
 
 

@@ -216,6 +216,29 @@ def test_noise_and_endless_lines_do_not_end_the_server(served: subprocess.Popen[
     assert [tool["name"] for tool in line["result"]["tools"]][1] == "recall"
 
 
+def test_the_handshake_is_answered_before_what_is_heavy_is_loaded(
+    folder: Path, tmp_path: Path
+) -> None:
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}}
+    about |= {"clientInfo": {"name": "test", "version": "1"}}
+    request = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": about}
+    command = [sys.executable, "-X", "importtime", *program(folder, "one")[1:]]
+    log = tmp_path / "imports"
+    pipe = subprocess.PIPE
+    with (
+        log.open("w") as errors,
+        subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=errors) as process,
+    ):
+        asked(process, orjson.dumps(request))
+        assert process.stdout
+        answer = orjson.loads(process.stdout.readline())
+        loaded = {line.rpartition("|")[2].strip() for line in log.read_text().splitlines()}
+        process.kill()
+    assert answer["result"]["serverInfo"]["name"] == "deltamem"
+    assert "mcp.server" in loaded
+    assert not loaded & {"numpy", "litellm", "onnxruntime", "deltamem_tui.bank.bank"}
+
+
 def test_it_ends_with_its_client(served: subprocess.Popen[bytes]) -> None:
     assert served.stdin
     served.stdin.close()
