@@ -14,9 +14,8 @@ from typing import Any
 
 _WORDS = {"ok": "success", "bad": "failure"}
 _SPOKEN = re.compile(r"\s*/(?:prompts:)?deltamem[ \t]+(ok|bad)[ \t]*(?:\n|\Z)")
-_TOLD = re.compile(
-    r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL
-)  # Gemini CLI puts it in front
+# Gemini CLI puts it in front.
+_TOLD = re.compile(r"\A\s*<hook_context>.*?</hook_context>\s*", re.DOTALL)
 _LONGEST = 20_000  # characters that are read of any text
 _EXIT_CODE = re.compile(r"(?im)^(?:process )?exit(?:ed with)? code[: ]+(-?\d{1,9})\b")
 

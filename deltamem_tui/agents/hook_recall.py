@@ -22,7 +22,7 @@ from deltamem_tui.trajectory.validation import FENCE
 
 _banks: dict[str, Bank] = {}
 _MOST_RECEIPTS = 90  # an episode has at most 100
-DIGEST_TOKENS = 200
+DIGEST_TOKENS = 160  # of four characters, which are up to 200 by a model's own count of paths
 _MOST_TEXTS = 20
 
 

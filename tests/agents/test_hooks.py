@@ -25,6 +25,7 @@ from deltamem_tui.agents.hook_recall import digest_for, fitted
 from deltamem_tui.agents.protocols import PROTOCOLS
 from deltamem_tui.agents.sessions import SessionFile, StateFolder
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.llm.models import count_tokens
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.credit import node_credit
@@ -162,6 +163,8 @@ def test_the_start_of_a_session_tells_what_every_task_needs(agent: Agent) -> Non
     assert "Edited most: dates.py" in told
     assert "Went wrong 3 times: ruff check ." in told
     assert agent("start", source="resume", session_id="s2") == ""
+    assert agent("start", source="resume") == ""
+    assert agent("start", source="compact") == told
 
 
 def test_the_end_of_a_session_loads_little(bank: Path, state: StateFolder) -> None:
@@ -271,12 +274,14 @@ def test_an_interruption_is_no_failure() -> None:
         ("/deltamem ok", "success"),
         ("/deltamem bad\n\nThe user says", "failure"),
         ("/prompts:deltamem ok", "success"),
+        ("<hook_context>Mind it.\n/x</hook_context>\n\n/deltamem ok", "success"),  # Gemini CLI
+        ("<hook_context>/deltamem ok</hook_context>\nmend it", ""),
         ("/deltamem okay", ""),
         ("what does /deltamem ok do?", ""),
     ],
 )
 def test_an_outcome_in_one_word_is_never_guessed(prompt: str, outcome: str) -> None:
-    assert outcome_in(prompt) == outcome
+    assert outcome_in(parsed(json.dumps({"prompt": prompt}).encode()).prompt) == outcome
 
 
 def transcript(path: Path, context: str, turns: int) -> None:
@@ -528,3 +533,17 @@ def test_the_start_tells_a_project_of_itself_whatever_its_name(tmp_path: Path) -
     _, text = digest_for(SessionFile("codex", "one", str(found.path)), "/x/my shop", 200)
     assert "npm test" in text
     assert "cargo" not in text
+
+
+def test_the_start_tells_no_more_than_it_may(tmp_path: Path) -> None:
+    """By a model's own count, and however much is known."""
+    found = create_bank(tmp_path / "code", embedder="hashing")
+    for number in range(12):
+        edits = tuple(Step(f"edit src/{'long_name/' * 9}{number % 4}_{n}.py", "ok") for n in "abc")
+        fails = Step(f"make part{number % 4}-{'x' * 60}", "make: *** No rule to make target")
+        steps = (*edits, fails, Step(f"pytest -q tests/{'part/' * 9}{number % 4}.py", "1 passed"))
+        outcome = Outcome(success=True, source="user")
+        learn(found, Trajectory(f"Mend {number}", workspace(directory=FOLDER), steps, outcome))
+    _, text = digest_for(SessionFile("codex", "one", str(found.path)), FOLDER, 1_500)
+    assert text.startswith("<past_experience>")
+    assert 80 < count_tokens("openai/gpt-4o", text) <= 200
