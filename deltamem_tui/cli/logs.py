@@ -114,7 +114,8 @@ def import_(
         page.table(_COLUMNS, rows, zeros=False)
 
     status = Result.verdict(found.total.episodes, errors)
-    notes = [*report.notes, *(_waiting(opened, bank) if found.total.without_outcome else ())]
+    is_told = found.total.without_outcome and not dry_run  # what a dry run read is not there
+    notes = [*report.notes, *(_waiting(opened, bank) if is_told else ())]
     return Result("import", report.record, errors, status, view=view, notes=notes)
 
 

@@ -108,7 +108,10 @@ def test_ctrl_c_says_how_many_episodes_were_kept(
 def test_what_waits_for_an_outcome_is_named_with_the_command_that_gives_it(
     program: Program,
 ) -> None:
-    answer = program("import", "kitchen", program.log(*(heat(t, success=None) for t in "abcdef")))
+    log = program.log(*(heat(t, success=None) for t in "abcdef"))
+    dry = program("import", "kitchen", log, "--dry-run")
+    assert not any(line.startswith("  ") for line in dry.err.splitlines()), "others wait there"
+    answer = program("import", "kitchen", log)
     named = [line.split() for line in answer.err.splitlines() if line.startswith("  ")]
     assert len(named) == 6  # five, and how many there are
     first = named[1][0]
