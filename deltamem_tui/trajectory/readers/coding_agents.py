@@ -195,6 +195,8 @@ def _take_claude(session: AgentSession, line: Json) -> None:
     session.branches.add(name, as_text(line.get("parentUuid")))
     if not isinstance(kind, str):
         raise stray("it has no `type`")
+    origin = as_mapping(line.get("forkedFrom")).get("sessionId")
+    session.origin = session.origin or as_text(origin)
     if kind not in ("user", "assistant"):
         session.unknown.update([] if kind in _CLAUDE_NOTES else [kind])
         return

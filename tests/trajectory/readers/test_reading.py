@@ -308,6 +308,28 @@ def test_a_fork_is_no_second_episode_of_what_it_was_copied_from(
     assert len(found) == 2, "what is left out is told"
 
 
+@pytest.mark.parametrize("is_one_file", [False, True])
+def test_a_branch_of_claude_code_is_no_second_episode(tmp_path: Path, is_one_file: bool) -> None:
+    said = [
+        claude("u1", None, "Sort it", sessionId="s1"),
+        claude("a1", "u1", "Done", sessionId="s1"),
+    ]
+    copied = [
+        {**each, "sessionId": "s2", "forkedFrom": {"sessionId": "s1", "messageUuid": each["uuid"]}}
+        for each in said
+    ]
+    more = [claude("u2", "a1", "Turn it", sessionId="s2"), claude("a2", "u2", "OK", sessionId="s2")]
+    branch = lines(*copied, *more)
+    (tmp_path / "1.jsonl").write_bytes(lines(*said) + branch * is_one_file)
+    if not is_one_file:
+        (tmp_path / "2.jsonl").write_bytes(branch)
+    told, found = sorted(read_logs(tmp_path), key=lambda each: isinstance(each, Trajectory))
+    assert "goes on as its fork" in str(told)
+    assert isinstance(found, Trajectory)
+    assert [step.action for step in found.steps] == ["Done", "OK"]
+    assert found.metadata == {"id": "s2", "forked_from": "s1"}
+
+
 def test_sessions_put_together_take_less_room_than_their_file(tmp_path: Path) -> None:
     texts = [f"Session {number}:" + " and on" * 40_000 for number in range(30)]
     sessions = [
