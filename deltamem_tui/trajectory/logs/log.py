@@ -260,11 +260,10 @@ class Log:
             return Preview("tables", "", tables=tables.columns_in(self.path, self.limits))
         ahead = self.noting(None).records() if self.layout in _JSON else iter(())
         first = [*islice(ahead, _PREVIEW_RECORDS)]
-        values = (item.value for item in first if isinstance(item, Record))
+        records = tuple(sampled(item.value) for item in first if isinstance(item, Record))
         refusals = tuple(item for item in first if isinstance(item, RecordError))
-        head = self.head()[:HEAD_BYTES]
-        records = tuple(values if len(head) < HEAD_BYTES else map(sampled, values))
-        return Preview(self.layout, head.decode("utf-8", "replace"), records, refusals)
+        head = self.head()[:HEAD_BYTES].decode("utf-8", "replace")
+        return Preview(self.layout, head, records, refusals)
 
     def _printed_head(self) -> str:
         with suppress(RecordError):  # said when it is read

@@ -161,19 +161,18 @@ class Preview:
 
 
 def sampled(value: object) -> object:
-    """Return a value with the first entries of its wide objects and lists, upper levels first."""
+    """Cut a value's wide objects and lists to their first entries, upper levels first."""
     top: list[Any] = [value]
     waiting: list[Any] = [top]
-    left, is_cut = _ENTRIES_IN_ALL, False
+    left = _ENTRIES_IN_ALL
     for container in waiting:  # grows while it is walked
-        entries = container.items() if isinstance(container, dict) else enumerate(container)
-        for key, inner in [*entries]:
-            if not isinstance(inner, dict | list):
+        for key, inner in [*container.items()] if type(container) is dict else enumerate(container):
+            if type(inner) is not dict and type(inner) is not list:
                 continue
             count = min(len(inner), left, _ENTRIES_EACH)
-            left, is_cut = left - count, is_cut or count < len(inner)
-            container[key] = (
-                dict(islice(inner.items(), count)) if isinstance(inner, dict) else inner[:count]
-            )
+            left -= count
+            if count < len(inner):
+                is_list = isinstance(inner, list)
+                container[key] = inner[:count] if is_list else dict(islice(inner.items(), count))
             waiting.append(container[key])
-    return top[0] if is_cut else value
+    return top[0]
