@@ -62,8 +62,7 @@ class Display:
 
     def of_title(self, node: Node) -> str:
         """Return what a node is for, then what sets it apart, in at most 60 characters."""
-        lead, detail = self._parts(node)
-        return _joined(lead, detail)
+        return _joined(*self._parts(node))
 
     def difference(self, node: Node, above: Node | None) -> str:
         """Return a title; below a parent, what differs from it and the first line that is new."""
@@ -119,7 +118,12 @@ class Display:
         counts = dict.fromkeys(self.levels or (self.noun,), 0)
         for depth, count in depths.items():
             counts[[*counts][min(depth, len(counts)) - 1]] += count
-        return ", ".join(counted(count, noun, _many(noun)) for noun, count in counts.items())
+        # The word before its first `of` has the plural: `kinds of environment`.
+        many = {
+            noun: re.sub(r"(y?)(?= of |$)", lambda end: "ies" if end[1] else "s", noun, count=1)
+            for noun in counts
+        }
+        return ", ".join(counted(count, noun, many[noun]) for noun, count in counts.items())
 
 
 def _first_clause(text: str) -> str:
@@ -144,10 +148,3 @@ def _joined(lead: str, detail: str) -> str:
     if len(lead) > room:
         lead = f"{lead[: room // 2].rstrip()}…{lead[room // 2 + 1 - room :].lstrip()}"
     return _BETWEEN.join(filter(None, (lead, detail)))
-
-
-def _many(noun: str) -> str:
-    first, of, rest = noun.partition(" of ")
-    if of:
-        return f"{_many(first)}{of}{rest}"
-    return f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"

@@ -31,10 +31,6 @@ _ID_LETTERS = 4  # shorter words are numbers far more often than the beginning o
 _STOPPED_EVERY = 256
 
 
-def _never() -> bool:
-    return False
-
-
 @dataclass(frozen=True, slots=True)
 class Filter:
     """Which things of a kind are shown.
@@ -122,7 +118,7 @@ NODES = Language(
 """The conditions on nodes."""
 
 
-def matching(tree: Tree, wanted: Filter, stopped: Callable[[], bool] = _never) -> Flags:
+def matching(tree: Tree, wanted: Filter, stopped: Callable[[], bool] | None = None) -> Flags:
     """Return the living rows of a collection that a filter lets through. bool [rows].
 
     Once `stopped` returns True, the rest is not looked at.
@@ -144,7 +140,7 @@ def matching(tree: Tree, wanted: Filter, stopped: Callable[[], bool] = _never) -
         return kept
     rows = kept.nonzero()[0]
     for start in range(0, len(rows), _STOPPED_EVERY):
-        if stopped():
+        if stopped and stopped():
             break
         some = rows[start : start + _STOPPED_EVERY]
         ids = map(bytes.decode, snapshot.index["id"][some].tolist())
@@ -209,7 +205,7 @@ class EpisodeTable:
         self,
         wanted: Filter,
         order: EpisodeOrder = "import",
-        stopped: Callable[[], bool] = _never,
+        stopped: Callable[[], bool] | None = None,
     ) -> list[int]:
         """Return the numbers of the episodes that a filter lets through.
 
@@ -218,7 +214,7 @@ class EpisodeTable:
         """
         found = []
         for number in range(len(self.episode_ids)):
-            if number % _STOPPED_EVERY == 0 and stopped():
+            if stopped and number % _STOPPED_EVERY == 0 and stopped():
                 break
             if self._fits(number, wanted):
                 found.append(number)

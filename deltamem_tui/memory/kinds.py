@@ -9,9 +9,8 @@ of a simulator by other names are never read, because answers are scored by them
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
@@ -28,8 +27,7 @@ OTHER = "other"
 _WIDTH = 600  # the receptacles of a large house
 
 
-@dataclass(frozen=True, slots=True)
-class EpisodeKinds:
+class EpisodeKinds(NamedTuple):
     """The kinds of an episode.
 
     Attributes:
@@ -49,20 +47,10 @@ def task_kind(domain: str, task: str) -> str:
     return goal.trigger if goal.understood else ""
 
 
-def stated_kind(episode: Trajectory, name: Literal["task", "env"]) -> str:
-    """Return the kind that an episode's record has; empty if it has none."""
-    return one_line(episode.metadata.get(f"{name}_kind", ""), _WIDTH).strip()
-
-
 def kind_of(bank: Bank, episode: Trajectory) -> str:
     """Return the kind of an episode's task, as its record or the rules of its domain have it."""
     domain = episode.domain or bank.manifest.domain
-    return stated_kind(episode, "task") or task_kind(domain, episode.task) or OTHER
-
-
-def with_task_kind(episode: Trajectory, kind: str) -> Trajectory:
-    """Return the same episode, with the same id, and the kind that a model gave its task."""
-    return episode.with_facts(metadata={**episode.metadata, "task_kind": kind})
+    return _stated(episode, "task_kind") or task_kind(domain, episode.task) or OTHER
 
 
 def resolve_kinds(
@@ -76,25 +64,27 @@ def resolve_kinds(
     `known` returns the kinds of task that a model may choose from, the usual ones first.
     """
     domain, scene = episode.domain or bank.manifest.domain, scene_of(episode)
-    env = domain_for(domain).env_kind(scene) or stated_kind(episode, "env") or OTHER
-    task = task_kind(domain, episode.task) or stated_kind(episode, "task")
+    env = domain_for(domain).env_kind(scene) or _stated(episode, "env_kind") or OTHER
+    task = task_kind(domain, episode.task) or _stated(episode, "task_kind")
     if task:
         return EpisodeKinds(task, env, episode)
-    task, calls = _by_model(episode, writer, list(dict.fromkeys(known())))
-    return EpisodeKinds(task, env, with_task_kind(episode, task) if calls else episode, calls)
-
-
-def _by_model(
-    episode: Trajectory, writer: Writer, known: Sequence[str]
-) -> tuple[str, tuple[Call, ...]]:
-    """Return a model's choice; `other` if the writer is none, or says nothing that can be used."""
-    listed = "\n".join(one_line(each) for each in known) or "(none yet)"
+    calls: tuple[Call, ...] = ()
+    names = list(dict.fromkeys(known()))
+    listed = "\n".join(map(one_line, names)) or "(none yet)"
     try:
         answer = writer.write(KIND, episode, (), {"kinds": listed})
     except FailedCallError as error:
-        return OTHER, (error.call,)
+        task, calls = OTHER, (error.call,)
     except ExtractionError:
-        return OTHER, ()
-    name = one_line((answer.payload or {}).get("kind", "")).strip()
-    same = {each.casefold(): each for each in (OTHER, *known)}
-    return same.get(name.casefold(), name) or OTHER, answer.calls("classify", "")
+        task = OTHER
+    else:
+        chosen = one_line((answer.payload or {}).get("kind", "")).strip()
+        same = {each.casefold(): each for each in (OTHER, *names)}
+        task, calls = same.get(chosen.casefold(), chosen) or OTHER, answer.calls("classify", "")
+    if calls:
+        episode = episode.with_facts(metadata={**episode.metadata, "task_kind": task})
+    return EpisodeKinds(task, env, episode, calls)
+
+
+def _stated(episode: Trajectory, name: str) -> str:
+    return one_line(episode.metadata.get(name, ""), _WIDTH).strip()

@@ -94,8 +94,8 @@ class BankLift:
             {"kind": name, "with_memory": asdict(some), "without_memory": asdict(none)}
             for name, (some, none) in self.kinds.items()
         ]
-        overall = difference(self.kinds.values())
-        return asdict(self) | {"difference": asdict(overall) if overall else None, "kinds": kinds}
+        found = difference(self.kinds.values())
+        return asdict(self) | {"difference": asdict(found) if found else None, "kinds": kinds}
 
     def notes(self) -> list[str]:
         """Return what a person has to know to read the numbers."""

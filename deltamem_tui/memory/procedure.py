@@ -62,8 +62,11 @@ class Procedure:
         """Return the procedure of a chain; None if a node is not in the words of the rules."""
         known = cls()
         for node in chain:
-            found = known._with(node.payload["execution_procedure"].splitlines())
-            if found is None or (known.steps and _is_list_of_remarks(node)):
+            text = node.payload["execution_procedure"]
+            # A model's numbers may count remarks.
+            is_strange = _STEP.match(text) and node.origin.extractor not in ("rules", "user")
+            found = known._with(text.splitlines())
+            if found is None or (known.steps and is_strange):
                 return None
             known = found
         return known
@@ -71,15 +74,15 @@ class Procedure:
     def _with(self, lines: Sequence[str]) -> Procedure | None:
         """Return the procedure that the lines of a further node make of this one."""
         records = [line for line in lines if line.startswith(RECORD_MARKS)]
-        with_names = [found for line in lines if (found := _NAMES.fullmatch(line))]
-        rest = [
-            line for line in lines if not (line.startswith(RECORD_MARKS) or _NAMES.fullmatch(line))
-        ]
-        steps = _steps_after(self.steps, rest)
+        rest = [line for line in lines if line not in records and not _NAMES.fullmatch(line)]
+        steps: list[str] | None = [found[1] for line in rest if (found := _STEP.fullmatch(line))]
+        if not rest or len(steps or ()) < len(rest):
+            edits = read_edits(rest)
+            steps = None if edits is None else merged(self.steps, edits)
         if steps is None:
             return None
-        names = dict(_NAME.findall(with_names[-1][1])) if with_names else self.names
-        return Procedure(tuple(steps), names, tuple(dict.fromkeys([*records, *self.warnings])))
+        warnings = tuple(dict.fromkeys([*records, *self.warnings]))
+        return Procedure(tuple(steps), _names_in(lines) or self.names, warnings)
 
 
 def marks_in(payload: Mapping[str, str]) -> tuple[str, ...]:
@@ -89,34 +92,19 @@ def marks_in(payload: Mapping[str, str]) -> tuple[str, ...]:
 
 def names_in(node: Node) -> dict[str, str]:
     """Return what a node worked with: slot → name; empty if it does not say."""
-    lines = node.payload["execution_procedure"].splitlines()[-1:]
-    found = (_NAMES.fullmatch(line) for line in lines)
-    return dict(name for names in found if names for name in _NAME.findall(names[1]))
+    return _names_in(node.payload["execution_procedure"].splitlines()[-1:])
 
 
-def _is_list_of_remarks(node: Node) -> bool:
-    """Return whether a delta's numbers may count remarks."""
-    numbered = _STEP.match(node.payload["execution_procedure"])
-    return bool(numbered) and node.origin.extractor not in ("rules", "user")
-
-
-def _steps_after(base: Sequence[str], lines: Sequence[str]) -> list[str] | None:
-    """Return the numbered steps that lines are, or what they make of a base; None if neither."""
-    numbered = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
-    if lines and len(numbered) == len(lines):
-        return numbered
-    edits = read_edits(lines)
-    return None if edits is None else merged(base, edits)
+def _names_in(lines: Iterable[str]) -> dict[str, str]:
+    found = [names for line in lines if (names := _NAMES.fullmatch(line))]
+    return dict(_NAME.findall(found[-1][1])) if found else {}
 
 
 def text_of(steps: Sequence[str], names: Mapping[str, str], base: Sequence[str] = ()) -> str:
-    """Return a procedure as a node says it: whole, or where it differs from a base if that is
-    shorter.
-    """
+    """Return a procedure as a node says it: whole, or as edits of a base if they are shorter."""
     lines = numbered(steps)
     if base:
-        edits: list[Edit] = difference(base, steps)
-        changes = [line for edit in edits for line in str(edit).splitlines()]
+        changes = [line for edit in difference(base, steps) for line in str(edit).splitlines()]
         lines = min(lines, changes, key=lambda text: len("\n".join(text)))
     with_names = ", ".join(f"[{slot}] = {name}" for slot, name in names.items())
     if with_names:
@@ -136,7 +124,7 @@ def option_in(text: str, options: Iterable[str]) -> str:
 
 
 def names_open(text: str) -> bool:
-    """Return whether a text has a place that no name fills."""
+    """Return whether a text has an open place."""
     return bool(_SLOT.search(text))
 
 
@@ -158,12 +146,13 @@ class Edit:
     lines: tuple[str, ...]
 
     def __str__(self) -> str:
+        many = f"steps {self.start + 1} to {self.end}"
+        steps = f"step {self.end}" if self.end - self.start == 1 else many
         if not self.lines:
-            return f"Without {_steps(self.start, self.end)}."
+            return f"Without {steps}."
+        head = f"After step {self.start}:" if self.start else "At the start:"
         if self.start < self.end:
-            head = f"Instead of {_steps(self.start, self.end)}:"
-        else:
-            head = f"After step {self.start}:" if self.start else "At the start:"
+            head = f"Instead of {steps}:"
         return "\n".join([head, *(_NEW + line for line in self.lines)])
 
 
@@ -216,7 +205,3 @@ def _edit(head: re.Match[str], new: Sequence[str]) -> Edit | None:
     if how.startswith("After"):
         return None if head["last"] else Edit(first, first, tuple(new))
     return Edit(first - 1, last, tuple(new))
-
-
-def _steps(start: int, end: int) -> str:
-    return f"step {end}" if end - start == 1 else f"steps {start + 1} to {end}"

@@ -8,7 +8,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.episodes.outcomes import verdicts_on, with_verdict
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.kinds import with_task_kind
 from deltamem_tui.memory.settings import to_record
 from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import to_line
@@ -46,7 +45,7 @@ def test_the_episodes_of_a_bank_are_taken_over_as_they_are(program: Program) -> 
     ids = bank.episodes.ids()
     first = next(episodes(bank))
     judged = with_verdict(first, Outcome(False, source="judge", reason="it looked wrong"))
-    judged = with_task_kind(judged, "heat something")
+    judged = judged.with_facts(metadata={**judged.metadata, "task_kind": "heat something"})
     with bank.writing() as changes:
         changes.put_episode_line(first.id, to_line(judged))
         changes.log("import")

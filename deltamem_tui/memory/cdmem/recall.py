@@ -212,14 +212,11 @@ def _exemplars(index: Index, embedder: Embedder, most: int) -> list[Candidate]:
         if score >= least:
             for child in tree.child_rows(row).tolist():
                 node = tree.node_at(child)
-                order = row != own, -score, _steps(node), -int(tree.birth[child])
+                steps = node.payload["steps"]
+                length = int(steps) if steps.isdecimal() else 1_000_000
+                order = row != own, -score, length, -int(tree.birth[child])
                 found.append((order, Candidate(node, score, 0.0, score, rule)))
     return [each for _, each in sorted(found, key=lambda pair: pair[0])[:most]]
-
-
-def _steps(node: Node) -> int:
-    text = node.payload["steps"]
-    return int(text) if text.isdecimal() else 1_000_000
 
 
 def _insights(index: Index, half: str, kind: str, label: Label) -> list[Candidate]:
