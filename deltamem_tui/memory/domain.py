@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure, filled
-from deltamem_tui.text import clean, condense, distinct, key, listed, one_line, unlike
+from deltamem_tui.text import clean, condense, distinct, key, listed, one_line
 from deltamem_tui.trajectory.model import GENERIC, Step, Trajectory, domain_key
 
 if TYPE_CHECKING:
@@ -45,7 +45,6 @@ INSTANCES = (
     (re.compile(r"(?<![\w.])-?\d+(?:[.,:/]\d+)*\b"), "N"),
 )
 _THOUGHT = re.compile(r"think(?::|\[| :)", re.IGNORECASE)
-_TOOL = re.compile(r"[\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,27 +239,11 @@ class Domain:
         return scene or f"{trajectory.domain or 'an'} environment that says nothing"
 
     def facts(self, trajectory: Trajectory, *, further: bool = False) -> list[Fact]:  # noqa: ARG002
-        """Return what was seen where, and how things answered.
+        """Return what was seen where, and how things answered; of work that is told elsewhere.
 
         With `further` it is what may be new to a chain that has facts of such a scene.
         """
-        goal = Goal("")
-        found: dict[str, list[str]] = {}
-        for step in trajectory.steps:
-            tool = _TOOL.search(step.action)
-            if tool is None or not step.observation.strip():
-                continue
-            move = self.move(step, goal)
-            subject, text = f"{tool.group()} answers", move.answer
-            if move.effect == "refused":
-                subject, text = f"{tool.group()} fails", f"{move.action} → {move.answer}"
-            found.setdefault(subject, []).append(text)
-        facts = [Fact(subject, tuple(unlike(texts)[:2])) for subject, texts in found.items()]
-        return sorted(facts, key=lambda fact: fact.subject.endswith(" fails"))
-
-    def blanked(self, action: str) -> str:
-        """Return an action with blanks for what differs between episodes."""
-        return with_blanks(action)
+        return []
 
     def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
         """Return actions without where the goal's object was taken from."""
@@ -273,9 +256,9 @@ class Domain:
         """Yield each thing and its place whenever a step shows or changes it; in hand it is ""."""
         return iter(())
 
-    def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
+    def functions(self, trajectory: Trajectory) -> Sequence[Fact]:  # noqa: ARG002
         """Return what devices, commands and tools did."""
-        return self.facts(trajectory)
+        return ()
 
     def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:  # noqa: ARG002
         """Return why a failed episode failed; None if no more is known than what any log shows."""
@@ -322,16 +305,15 @@ def domain_named(domain: str) -> str:
     Raises:
         UsageError: It is almost the name of a known domain.
     """
-    known = (*sorted(_plugins()), GENERIC)
-    if domain_key(domain) in known:
-        return domain_key(domain)
-    near = get_close_matches(domain_key(domain), known, n=1, cutoff=0.8)
-    if not near:
-        return domain
-    raise UsageError(
-        f"there is no domain {one_line(domain, 40)!r}",
-        hint=f"did you mean {near[0]}? Those that are known are {', '.join(known)}",
-    )
+    usual, known = domain_key(domain), (*sorted(_plugins()), GENERIC)
+    if usual in known:
+        return usual
+    if near := get_close_matches(usual, known, n=1, cutoff=0.8):
+        raise UsageError(
+            f"there is no domain {one_line(domain, 40)!r}",
+            hint=f"did you mean {near[0]}? Those that are known are {', '.join(known)}",
+        )
+    return domain
 
 
 def goal_of(domain: str, task: str) -> Goal:

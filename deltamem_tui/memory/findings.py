@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
-from deltamem_tui.memory.domain import Diagnosis, Domain, Move, domain_for, is_thought
+from deltamem_tui.memory.domain import Diagnosis, Domain, Move, domain_for, is_thought, with_blanks
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.text import condense, counted, key, one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -48,12 +48,14 @@ def effective_steps(trajectory: Trajectory) -> list[int]:
 def way_of(trajectory: Trajectory) -> list[str]:
     """Return the shortest way known, a command a line; of a failure, what it did.
 
-    Names of the task stand open (`[object]`, `[substance]`); what else differs between episodes
-    has the blanks of the domain.
+    Names of the task stand open (`[object]`, `[substance]`); where the goal is not understood, so
+    do addresses, ids and numbers, which may differ between episodes.
     """
     domain, moves = moves_of(trajectory)
-    lines = (condense(domain.blanked(each), _WORDS) for each in domain.procedure(moves))
-    return list(domain.source_left_open(lines))
+    lines = domain.procedure(moves)
+    if not domain.goal(trajectory).understood:
+        lines = list(map(with_blanks, lines))
+    return list(domain.source_left_open(condense(each, _WORDS) for each in lines))
 
 
 def recoveries(trajectory: Trajectory) -> list[tuple[Move, tuple[str, ...]]]:

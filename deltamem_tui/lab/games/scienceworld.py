@@ -144,10 +144,6 @@ class ScienceWorldDomain(Domain):
         moves = self.moves(trajectory, self.goal(trajectory))
         return [*room_facts(trajectory), *command_facts(moves)]
 
-    def blanked(self, action: str) -> str:
-        """Rooms and devices are the same in all episodes; a number answers a question."""
-        return action
-
     def places_of_things(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         """Things by room, those in another one with it, as each description lists them in turn."""
         return in_rooms(trajectory)

@@ -95,8 +95,7 @@ def _of_kind(tree: Tree, kind: str, embedder: Embedder) -> list[Node]:
 
 def _entries(domain: str, task: str, workflows: Sequence[Node]) -> list[str]:
     """Return the workflows as they stand in a prompt, what the task names in place of blanks."""
-    goal = goal_of(domain, task)
-    names = dict(goal.slots) if goal.understood else {}
+    names = dict(goal_of(domain, task).slots)
     return [
         f"### Workflow: {fenced(filled(node.payload['title'], names))}\n"
         f"{fenced(filled(node.payload['steps'], names))}"

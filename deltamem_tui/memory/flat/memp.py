@@ -22,7 +22,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import domain_for, goal_of
-from deltamem_tui.memory.findings import failure_of, moves_of
+from deltamem_tui.memory.findings import failure_of, moves_of, way_of
 from deltamem_tui.memory.flat.definitions import (
     ADJUST,
     FACT_DEPTH,
@@ -91,7 +91,12 @@ def _by_key(bank: Bank, query: Query, embedder: Embedder) -> CollectionRecall:
     rule, most = numbers.key, max(numbers.k, query.count)
     least = -1.0 if numbers.tau is None or rule == "random" else numbers.tau
     if rule == "random":
-        found = _by_chance(tree, query.task, most)
+
+        def draw(node: Node) -> bytes:  # the same of the same bank and question
+            return sha256(f"{node.id} {len(tree)} {query.task}".encode()).digest()
+
+        drawn = sorted(tree.roots(), key=draw)[:most]
+        found = [Candidate(node, 0.0, 0.0, 0.0, rule) for node in drawn]
     elif rule == "avefact":
         facts = task_facts(bank.manifest.domain, query.task)
         found = _by_facts(tree, facts, query.task, embedder, most)
@@ -103,16 +108,6 @@ def _by_key(bank: Bank, query: Query, embedder: Embedder) -> CollectionRecall:
 
 def _facts(tree: Tree) -> NDArray[np.bool_]:
     return tree.depth > RECORD_DEPTH
-
-
-def _by_chance(tree: Tree, task: str, most: int) -> list[Candidate]:
-    """Return records without replacement; the same of the same bank and question."""
-
-    def draw(node: Node) -> bytes:
-        return sha256(f"{node.id} {len(tree)} {task}".encode()).digest()
-
-    drawn = sorted(tree.roots(), key=draw)[:most]
-    return [Candidate(node, 0.0, 0.0, 0.0, "random") for node in drawn]
 
 
 def _by_facts(
@@ -292,8 +287,7 @@ def write_by_rules(
         facts = task_facts(episode.domain, episode.task).items()
         pairs = [{"name": name, "value": value} for name, value in facts]
         return extraction_of(pairs, "the facts of the task")
-    domain, moves = moves_of(episode)
-    steps = domain.source_left_open(domain.procedure(moves))[:_MOST_STEPS]
+    steps = way_of(episode)[:_MOST_STEPS]
     script = {"script": "\n".join(numbered(steps))} if steps else None
     return Extraction(script, "the steps that had an effect")
 

@@ -25,7 +25,6 @@ from deltamem_tui.text import condense, count_tokens, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _MOST_WORDS = 60
-_MOST_PARTS = 200
 _LINE_END = re.compile(r"(?<=[^.,:;])\n")
 _PARTS = re.compile(r"\n|(?<=you see) |(?<=[.,:;]) (?:and )?")
 _WORD = re.compile(r"[^\W_][\w'-]*")
@@ -88,7 +87,7 @@ def dialogue_of(episode: Trajectory) -> str:
             continue
         text = "\n".join(filter(None, map(one_line, seen.splitlines())))
         if count_tokens(text) > _MOST_WORDS:
-            first, *others = _PARTS.split(_LINE_END.sub("; ", text))[:_MOST_PARTS]
+            first, *others = _PARTS.split(_LINE_END.sub("; ", text))
             needed = wanted | _words(action)
             text = " ".join([first, *(each for each in others if _words(each) & needed)])
         if text:
