@@ -29,13 +29,7 @@ _ENDS = {True: "success", False: "failure", None: "cannot tell"}
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """A doubtful episode, and what is known of it.
-
-    Attributes:
-        kind: The kind of its task.
-        log: How it ended as the log says; None if it does not. So `judge`.
-        learnt: Whether it was learnt.
-    """
+    """A doubtful episode, the kind of its task, and how `log` and `judge` say that it ended."""
 
     episode: str
     kind: str

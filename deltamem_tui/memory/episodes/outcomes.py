@@ -190,8 +190,7 @@ class Overturned:
 
     Attributes:
         episodes: The ids of the learnt episodes that wait again.
-        nodes: Collections and nodes that get the other label.
-        label: That label.
+        nodes: Collections and nodes that get the other `label`.
         kept: How many nodes keep theirs, since a person changed them.
     """
 

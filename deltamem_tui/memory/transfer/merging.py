@@ -19,13 +19,7 @@ from deltamem_tui.trajectory.model import GENERIC, domain_key
 
 @dataclass(frozen=True, slots=True)
 class Merge:
-    """The result of a merge, done or planned.
-
-    Attributes:
-        plan: Everything that changes in the first bank.
-        bank: The bank that holds the result; None if nothing was to be written.
-        changed: Whether it is another bank than before.
-    """
+    """The result of a merge, done or planned; `bank` is None if nothing was to be written."""
 
     plan: MergePlan
     bank: Bank | None
