@@ -245,8 +245,15 @@ class Domain:
         """
         return []
 
-    def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
-        """Return actions without where the goal's object was taken from."""
+    def source_left_open(
+        self,
+        actions: Iterable[str],
+        names: Mapping[str, str],  # noqa: ARG002
+    ) -> tuple[str, ...]:
+        """Return a way without where the goal's object was taken from.
+
+        With the names of the task that it solved, it has the goal's last act.
+        """
         return tuple(actions)
 
     def places_of_things(

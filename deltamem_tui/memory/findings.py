@@ -52,10 +52,11 @@ def way_of(trajectory: Trajectory) -> list[str]:
     do addresses, ids and numbers, which may differ between episodes.
     """
     domain, moves = moves_of(trajectory)
-    lines = domain.procedure(moves)
-    if not domain.goal(trajectory).understood:
+    goal, lines = domain.goal(trajectory), domain.procedure(moves)
+    if not goal.understood:
         lines = list(map(with_blanks, lines))
-    return list(domain.source_left_open(condense(each, _WORDS) for each in lines))
+    names = dict(goal.slots) if trajectory.outcome.success else {}
+    return list(domain.source_left_open((condense(each, _WORDS) for each in lines), names))
 
 
 def recoveries(trajectory: Trajectory) -> list[tuple[Move, tuple[str, ...]]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from deltamem_tui.memory.findings import failure_of, moves_of, recoveries, way_of
-from deltamem_tui.trajectory.model import Step, Trajectory
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST
 
 IN_THE_HOUSE = Trajectory(
@@ -58,3 +58,16 @@ def test_any_agent_s_failure_is_of_planning_or_operation() -> None:
 def test_a_way_has_blanks_for_addresses_and_numbers_and_no_thoughts() -> None:
     steps = (Step("think: what now"), Step("open https://a.b/c 12 times", "Done."))
     assert way_of(Trajectory("t", steps=steps)) == ["open {url} N times"]
+
+
+def test_a_way_that_was_solved_before_its_last_act_has_it() -> None:
+    steps = (
+        Step("go to shelf 1", "You arrive at loc 4. On the shelf 1, you see a mug 1."),
+        Step("take mug 1 from shelf 1", "You pick up the mug 1 from the shelf 1."),
+        Step("cool mug 1 with fridge 1", "You cool the mug 1 using the fridge 1."),
+    )
+    won = Trajectory("cool some mug and put it in desk.", "", steps, Outcome(True, 1.0, "stated"))
+    won = replace(won, domain="alfworld")
+    put = ["go to [receptacle]", "put [object] in/on [receptacle]"]
+    assert way_of(won)[-2:] == put
+    assert way_of(replace(won, outcome=Outcome(False, 0.0, "stated")))[-2:] != put

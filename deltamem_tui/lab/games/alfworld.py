@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -26,6 +26,7 @@ from deltamem_tui.lab.games.alfworld_places import (
     OPENED,
     TAKE,
     acts,
+    ended,
     likely_places,
     located,
     place_facts,
@@ -156,7 +157,7 @@ class AlfworldDomain(Domain):
         places = likely_places(task, [procedure])
         return super().at_hand(located(procedure, places, task.names, closes), task)
 
-    def source_left_open(self, actions: Iterable[str]) -> tuple[str, ...]:
+    def source_left_open(self, actions: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
         """Return actions without where the object lay, and the way there: houses differ.
 
         It is not where the object is to be put, though both may be of one kind.
@@ -170,7 +171,7 @@ class AlfworldDomain(Domain):
             while steps and steps[-1].startswith((GO, OPEN)):
                 steps.pop()
             steps += [f"{GO}[place]"] * (len(steps) < before) + [f"{TAKE}[place]"]
-        return tuple(steps)
+        return tuple(ended(steps, names))
 
     def places_of_things(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         """Yield instances as they are shown or moved: `mug 1` → `shelf 2`."""

@@ -149,7 +149,7 @@ def located(
             place = step.removeprefix(OPEN)
             here = filled(place, names)
             closed.add(filled(place, procedure.names) if here in closes else here)
-    steps = _opening(_led(_ended(procedure.steps, names), places), names, closed)
+    steps = _opening(_led(ended(procedure.steps, names), places), names, closed)
     return replace(procedure, steps=tuple(steps))
 
 
@@ -159,7 +159,7 @@ def only_moves(procedure: Procedure) -> bool:
     return bool(about) and all(step.startswith(_MOVED) for step in about)
 
 
-def _ended(steps: Sequence[str], names: Mapping[str, str]) -> Sequence[str]:
+def ended(steps: Sequence[str], names: Mapping[str, str]) -> Sequence[str]:
     """Return the steps with the goal's last act: a game may be won before it, by what lay there."""
     if "receptacle" not in names or any(step.startswith(_PUT) for step in steps):
         return steps
