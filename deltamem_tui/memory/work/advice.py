@@ -44,9 +44,7 @@ _BASE_FILES = 4  # files named as edited most
 _BASE_SHARE = 0.08  # of all tasks edit a file that is named so
 _PATH = 0.9  # weight of a path that the task speaks of
 _CUT = 0.3  # of a path said by the task, from where it counts
-_READ = 0.6  # weight of a read beside an edit, behind the first ten files
-_HEAD_READ = 0.25  # the same among the first ten
-_HEAD_BASE = 0.3  # weight of the base among the first ten
+_READ = 0.6  # weight of a read beside an edit
 _TOOL_CUT = 0.1  # likelihood from which a tool is named
 _WAYS = 2  # nearest ways told
 _WAY_GAP = 0.1  # further from the best than this, a way is not told
@@ -364,26 +362,17 @@ class _Writer:
             match = {path: said for path, said in match.items() if said > _CUT or path in known}
             paths = [*match]
         none = Counted("", 0.0, 0.0, 0)
-        first: dict[str, float] = {}
-        later: dict[str, float] = {}
-        for path in paths:
-            edit, read = edits.get(path, none), reads.get(path, none)
-            said = _PATH * max(0.0, match[path] - _CUT)
-            first[path] = edit.near + _HEAD_READ * read.near + _HEAD_BASE * edit.base + said
-            later[path] = edit.near + _READ * read.near + said
-        by_base = sorted(
-            (each for each in edits.values() if each.value in match), key=lambda each: -each.base
-        )
-        base = [each for each in by_base if each.base >= _BASE_SHARE and each.seen > 2][
-            :_BASE_FILES
-        ]
-        head = [each.value for each in base]
-        own = [p for p in sorted(paths, key=lambda p: (-first[p], p)) if p not in head][
-            : 10 - len(head)
-        ]
-        rest = [
-            p for p in sorted(paths, key=lambda p: (-later[p], p)) if p not in head and p not in own
-        ]
+        likely = {
+            path: edits.get(path, none).near
+            + _READ * reads.get(path, none).near
+            + _PATH * max(0.0, match[path] - _CUT)
+            for path in paths
+        }
+        usual = (e for e in edits.values() if e.value in match and e.base >= _BASE_SHARE)
+        most = sorted((each for each in usual if each.seen > 2), key=lambda each: -each.base)
+        head = [each.value for each in most[:_BASE_FILES]]
+        order = sorted(set(paths) - set(head), key=lambda path: (-likely[path], path))
+        own, rest = order[: 10 - len(head)], order[10 - len(head) :]
         lines = self.row_of("Edited most: ", head)
         lines += self.row_of("Likely here: ", own)
         return [*lines, *self.by_folder("Also: ", rest)]
