@@ -53,11 +53,11 @@ class Folder:
 
     def __init__(self, episode: Trajectory) -> None:
         roots = Counter(root.rstrip("/.") for root in FOLDER.findall(episode.environment[:4000]))
-        whole: set[str] = set()
-        relative: set[str] = set()
+        whole: dict[str, None] = {}  # in their order: equal texts must give equal facts
+        relative: dict[str, None] = {}
         for step in episode.steps:
             for path in paths_in(step.action, 600) + paths_in(step.observation, 600):
-                (whole if path.startswith("/") else relative).add(path.removeprefix("./"))
+                (whole if path.startswith("/") else relative)[path.removeprefix("./")] = None
         tails = {path for path in relative if not path.startswith(("..", "~"))}
         for path in whole:
             parts = path.split("/")

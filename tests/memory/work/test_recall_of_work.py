@@ -14,6 +14,7 @@ from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.transfer.merging import merge
 from deltamem_tui.memory.work.facts import facts_of
+from deltamem_tui.memory.work.paths import Folder
 from deltamem_tui.memory.work.texts import adapted, as_text, from_text, renaming, shown
 from deltamem_tui.memory.work_context import digest, mended
 
@@ -311,6 +312,12 @@ def test_every_command_of_a_deploy_is_kept() -> None:
     assert [each.partition(" → ")[0] for each in did] == [action for action, _ in steps]
     (fix,) = [fact.value for fact in facts if fact.kind == "fix"]
     assert fix.endswith("⇒ make migrate ENV=staging")
+
+
+def test_the_folder_of_an_episode_does_not_depend_on_the_run() -> None:
+    steps = [(f"cat /srv/{root}/app/a.py", "1") for root in "qwertyuiop"] + [("cat app/a.py", "1")]
+    folder = Folder(episode("Look", steps))
+    assert folder.roots == [f"/srv/{root}" for root in "qwertyui"]
 
 
 def test_another_command_of_the_same_program_mends_nothing() -> None:
