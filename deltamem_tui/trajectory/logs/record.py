@@ -166,13 +166,14 @@ def sampled(value: object) -> object:
     waiting: list[Any] = [top]
     left = _ENTRIES_IN_ALL
     for container in waiting:  # grows while it is walked
-        for key, inner in [*container.items()] if type(container) is dict else enumerate(container):
+        pairs = [*container.items()] if isinstance(container, dict) else enumerate(container)
+        for key, inner in pairs:
             if type(inner) is not dict and type(inner) is not list:
                 continue
             count = min(len(inner), left, _ENTRIES_EACH)
             left -= count
             if count < len(inner):
-                is_list = isinstance(inner, list)
-                container[key] = inner[:count] if is_list else dict(islice(inner.items(), count))
+                some = islice(inner.items(), count) if isinstance(inner, dict) else inner[:count]
+                container[key] = type(inner)(some)
             waiting.append(container[key])
     return top[0]
