@@ -44,6 +44,7 @@ def test_a_bank_is_made_filled_and_asked(empty: Program) -> None:
         "format": "native",
         "source": "log.jsonl",
         "position": "line 1",
+        "reception": "imported",
     }
     learnt = empty.json("extract", "kitchen", "--extractor", "rules").data
     assert [learnt[key] for key in ("learned", "skipped", "waiting")] == [3, 0, 1]

@@ -54,7 +54,7 @@ class EpisodeBook:
     def arranged(self, arrangement: EpisodeArrangement, stopped: Callable[[], bool]) -> EpisodeBook:
         """Return the episodes that a filter lets through, in the order that is wanted."""
         book, order = copy(self), arrangement.order
-        usual: EpisodeOrder = "import" if order == "doubtful" else order
+        usual: EpisodeOrder = "outcome" if order == "doubtful" else order
         numbers = self._table.chosen(arrangement.wanted, usual, stopped)
         book.ids = [self._table.episode_ids[number] for number in numbers]
         if order == "doubtful":
