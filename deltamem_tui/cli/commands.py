@@ -109,7 +109,6 @@ COMMANDS = (
     _Entry("bank consolidate", "learning", "work --extractor rules"),
     _Entry("bank reembed", "tuning", "work --embedder minilm"),
     _Entry("bank forget", "tuning", "work --preset iot"),
-    _Entry("bank lift", "tuning", "work"),
     _Entry("bank export", "transfer", "work --as skills"),
     _Entry("bank install", "transfer", "work.deltamem"),
     _Entry("bank merge", "comparing", "work other --dry-run"),

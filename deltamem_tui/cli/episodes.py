@@ -131,13 +131,11 @@ def review(invocation: Invocation, bank: options.Bank) -> Result:
     from deltamem_tui.memory.review import review_queue
 
     found = review_queue(invocation.open(bank))
-    rows = [
-        (each.episode, each.why, "learnt" if each.learnt else "waits", each.kind) for each in found
-    ]
+    rows = [(each.episode, each.why, "learnt" if each.learnt else "waits") for each in found]
     left = f"{counted(len(found), 'episode')} to review"
     hint = f"`deltamem episode outcome {bank} ID success|failure|unclear` gives a verdict"
     notes = [left, *([hint] if found else [])]
-    view = table(("episode", "why", "state", "kind"), rows)
+    view = table(("episode", "why", "state"), rows)
     return Result("review", {"queue": found}, view=view, notes=notes)
 
 

@@ -12,7 +12,7 @@ from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Cell, Page
 from deltamem_tui.cli.result import InterruptionError, Result, table
 from deltamem_tui.errors import UsageError
-from deltamem_tui.text import counted, one_line
+from deltamem_tui.text import counted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -197,16 +197,3 @@ def _deletion(bank: Bank, each: Deletion) -> tuple[Cell, ...]:
     title = display_of(bank, each.tree).of_title(node)
     used = (each.nodes, each.rule, each.age, each.recent, each.judged)
     return (each.tree, each.node[:8], *used, utility, title)
-
-
-def lift(invocation: Invocation, bank: options.Bank) -> Result:
-    """Compare success with memory and without, within kinds of task.
-
-    Uses receipts and verdicts. The difference comes with its 95 % interval.
-    """
-    from deltamem_tui.memory.lift import bank_lift
-
-    found = bank_lift(invocation.open(bank))
-    rows = [(one_line(kind, 50), *map(str, pair)) for kind, pair in found.kinds.items()]
-    view = table(("kind of task", "with memory", "without memory"), rows)
-    return Result("lift", found.record(), view=view, notes=found.notes())

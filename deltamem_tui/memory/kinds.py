@@ -47,12 +47,6 @@ def task_kind(domain: str, task: str) -> str:
     return goal.trigger if goal.understood else ""
 
 
-def kind_of(bank: Bank, episode: Trajectory) -> str:
-    """Return the kind of an episode's task, as its record or the rules of its domain have it."""
-    domain = episode.domain or bank.manifest.domain
-    return _stated(episode, "task_kind") or task_kind(domain, episode.task) or OTHER
-
-
 def resolve_kinds(
     bank: Bank,
     episode: Trajectory,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
@@ -11,7 +10,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.memory.episodes.outcomes import verdicts_on
 from deltamem_tui.memory.episodes.stored_episodes import episodes
-from deltamem_tui.memory.kinds import kind_of
 from deltamem_tui.memory.work.signs import is_weak
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome
@@ -29,10 +27,9 @@ _ENDS = {True: "success", False: "failure", None: "cannot tell"}
 
 @dataclass(frozen=True, slots=True)
 class ReviewItem:
-    """A doubtful episode, the kind of its task, and how `log` and `judge` say that it ended."""
+    """A doubtful episode, and how `log` and `judge` say that it ended."""
 
     episode: str
-    kind: str
     log: bool | None
     judge: bool | None
     learnt: bool
@@ -47,30 +44,24 @@ class ReviewItem:
 def review_queue(bank: Bank) -> list[ReviewItem]:
     """Return the episodes to review that no person judged, the most urgent first.
 
-    Those of which log and judge disagree; then waiting successes that only a judge saw, the most
-    frequent kinds first; then all whose end was read off signs, learnt or not. Reads every episode
-    once.
+    Those of which log and judge disagree; then waiting successes that only a judge saw; then all
+    whose end was read off signs, learnt or not. Reads every episode once.
     """
-    kinds, found = Counter[str](), list[ReviewItem]()
+    found: list[ReviewItem] = []
     for each in episodes(bank):
         verdicts = verdicts_on(each)
         said = {verdict.source: verdict.success for verdict in verdicts}
-        kind, judge, stated = kind_of(bank, each), said.get("judge"), said.get("stated")
-        kinds[kind] += 1
+        judge, stated = said.get("judge"), said.get("stated")
         learnt = bank.episodes.state(each.id) == EpisodeState.LEARNT
         if "user" in said or judge is None:
             continue
         if stated is not None and stated != judge:
-            found.append(ReviewItem(each.id, kind, stated, judge, learnt, "disagreement"))
+            found.append(ReviewItem(each.id, stated, judge, learnt, "disagreement"))
         elif stated is None and any(map(is_weak, verdicts)):
-            found.append(ReviewItem(each.id, kind, stated, judge, learnt, "weak"))
+            found.append(ReviewItem(each.id, stated, judge, learnt, "weak"))
         elif judge and stated is None and not learnt:
-            found.append(ReviewItem(each.id, kind, stated, judge, learnt, "unconfirmed"))
-
-    def urgency(item: ReviewItem) -> tuple[str, int]:
-        return item.reason, -kinds[item.kind] if item.reason == "unconfirmed" else 0
-
-    return sorted(found, key=urgency)
+            found.append(ReviewItem(each.id, stated, judge, learnt, "unconfirmed"))
+    return sorted(found, key=lambda each: each.reason)
 
 
 def verdict_text(verdict: Outcome) -> str:

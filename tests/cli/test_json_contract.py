@@ -113,7 +113,6 @@ node show kitchen ffff
 node chain kitchen {node}
 episode outcome kitchen 9f8bd8da
 episode outcome kitchen ffff success
-bank lift kitchen
 episode review kitchen
 bank forget kitchen
 bank forget kitchen --preset ehr

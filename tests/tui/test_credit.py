@@ -1,4 +1,4 @@
-"""What the browser says of credit: utility in the outlines, lift in the report."""
+"""What the browser says of credit: utility in the outlines."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.receipt import ShownNode, made
-from tests.tui.support import Person, browse, pane, trajectory
+from tests.tui.support import Person, browse, trajectory
 
 
 def test_a_node_is_shown_with_its_utility_and_found_by_it(folder: Path) -> None:
@@ -22,7 +22,5 @@ def test_a_node_is_shown_with_its_utility_and_found_by_it(folder: Path) -> None:
         assert "by utility" in person.screen
         assert person.node.id == node.id
         assert "0.00" in person.screen
-        await person.press("4")
-        assert "Did memory help?" in pane(person, "report")
 
     browse(folder, story, "kitchen", size=(120, 40))

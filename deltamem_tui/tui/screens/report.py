@@ -8,11 +8,9 @@ import numpy as np
 from textual.app import ComposeResult
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.ledger import CREDIT
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.bank.undo import Past
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.lift import bank_lift
 from deltamem_tui.memory.method import DEFAULT, display_of, is_shown
 from deltamem_tui.memory.statistics import BankStatistics, bank_statistics
 from deltamem_tui.text import counted, one_line
@@ -33,12 +31,10 @@ def report_sections(bank: Bank, key: Callable[[str], str]) -> list[Section]:
     """Count a bank, and say in words what it is worth: every node and the journal are read once."""
     past, shown, counts = Past.read(bank), _displays(bank), bank_statistics(bank)
     sizes = np.sum([past.sizes(name) for name in shown], axis=0) if past.moments else []
-    lift = bank_lift(bank).notes() if len(bank.snapshots[CREDIT.name].index) else []
     too_high = bool(mostly_roots(bank))
     sections = [
         Section("Verdict", "\n".join(_verdict(bank, counts, too_high=too_high))),
         Section("What to do", _advice(bank, counts, key, too_high=too_high)),
-        Section("Did memory help?", "\n".join(lift)),
         Section("Growth", _curve([int(each) for each in sizes])),
         *_collections(shown, counts),
         Section("Changes, newest first", "\n".join(_commit_lines(past, shown))),

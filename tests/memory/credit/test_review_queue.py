@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec.structs import replace
 
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.outcomes import with_verdict
@@ -18,18 +16,18 @@ from tests.effort import examples
 from tests.memory.support import episode, new_bank
 
 VERDICT = st.sampled_from([None, True, False])
-VERDICTS = st.lists(st.tuples(st.sampled_from("ab"), VERDICT, VERDICT, VERDICT), max_size=8)
+VERDICTS = st.lists(st.tuples(VERDICT, VERDICT, VERDICT), max_size=8)
 ORDER = ("disagreement", "unconfirmed")
 
 
 @examples(20)
 @given(VERDICTS)
 def test_the_queue_is_in_the_published_order(
-    said: list[tuple[str, bool | None, bool | None, bool | None]],
+    said: list[tuple[bool | None, bool | None, bool | None]],
 ) -> None:
     found = []
-    for number, (kind, *verdicts) in enumerate(said):
-        each = replace(episode((number, 0, 0), success=None), metadata={"task_kind": kind})
+    for number, verdicts in enumerate(said):
+        each = episode((number, 0, 0), success=None)
         for source, success in zip(("stated", "judge", "user"), verdicts, strict=True):
             if success is not None:
                 each = with_verdict(each, Outcome(success, None, source))  # type: ignore[arg-type]
@@ -38,12 +36,11 @@ def test_the_queue_is_in_the_published_order(
         bank = new_bank(Path(folder) / "bank")
         take_in(bank, found)
         queue = review_queue(bank)
-    kinds = Counter(kind for kind, *_ in said)
     wanted = []
-    for place, (each, (kind, stated, judge, user)) in enumerate(zip(found, said, strict=True)):
+    for place, (each, (stated, judge, user)) in enumerate(zip(found, said, strict=True)):
         if user is None and {stated, judge} == {True, False}:
-            wanted.append((0, 0, place, each.id))
+            wanted.append((0, place, each.id))
         elif user is None and judge and stated is None:
-            wanted.append((1, -kinds[kind], place, each.id))
+            wanted.append((1, place, each.id))
     assert [item.episode for item in queue] == [name for *_, name in sorted(wanted)]
     assert [item.reason for item in queue] == [ORDER[reason] for reason, *_ in sorted(wanted)]
