@@ -1,10 +1,10 @@
-"""The kinds of an episode's task and environment, for methods that group what they learn by them.
+"""The kind of an episode's task, for methods that group what they learn by it.
 
 What the domain's rules understand counts, so that questions find it again; then what the record
-states; then a model's choice among the kinds that are known already, or its name for a new one;
-else the kind is `other`. An episode's id is a digest of its task, environment and steps, so a
-model's choice is kept in the metadata. A log may state `task_kind` and `env_kind` itself; labels
-of a simulator by other names are never read, because answers are scored by them.
+states (`task_kind`); then a model's choice among the kinds that are known already, or its name for
+a new one; else the kind is `other`. An episode's id is a digest of its task, environment and
+steps, so a model's choice is kept in the metadata. Labels of a simulator by other names are never
+read, because answers are scored by them.
 """
 
 from __future__ import annotations
@@ -14,29 +14,28 @@ from typing import NamedTuple
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory.domain import domain_for, goal_of
+from deltamem_tui.memory.domain import goal_of
 from deltamem_tui.memory.prompts.use import KIND
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Trajectory, scene_of
+from deltamem_tui.trajectory.model import Trajectory
 
 OTHER = "other"
 """The kind of what is not understood."""
 
-_WIDTH = 600  # the receptacles of a large house
+_WIDTH = 600
 
 
-class EpisodeKinds(NamedTuple):
-    """The kinds of an episode.
+class TaskKind(NamedTuple):
+    """The kind of an episode's task.
 
     Attributes:
-        episode: The episode with its kinds, as the bank is to keep it: `Plan.episode`.
+        episode: The episode with its kind, as the bank is to keep it: `Plan.episode`.
         calls: What a model was asked for it.
     """
 
     task: str
-    env: str
     episode: Trajectory
     calls: tuple[Call, ...] = ()
 
@@ -47,21 +46,20 @@ def task_kind(domain: str, task: str) -> str:
     return goal.trigger if goal.understood else ""
 
 
-def resolve_kinds(
+def resolve_kind(
     bank: Bank,
     episode: Trajectory,
     writer: Writer,
     known: Callable[[], Iterable[str]] = tuple,
-) -> EpisodeKinds:
-    """Find out the kinds of an episode. Nothing is written.
+) -> TaskKind:
+    """Find out the kind of an episode's task. Nothing is written.
 
-    `known` returns the kinds of task that a model may choose from, the usual ones first.
+    `known` returns the kinds that a model may choose from, the usual ones first.
     """
-    domain, scene = episode.domain or bank.manifest.domain, scene_of(episode)
-    env = domain_for(domain).env_kind(scene) or _stated(episode, "env_kind") or OTHER
-    task = task_kind(domain, episode.task) or _stated(episode, "task_kind")
+    task = task_kind(episode.domain or bank.manifest.domain, episode.task)
+    task = task or one_line(episode.metadata.get("task_kind", ""), _WIDTH).strip()
     if task:
-        return EpisodeKinds(task, env, episode)
+        return TaskKind(task, episode)
     calls: tuple[Call, ...] = ()
     names = list(dict.fromkeys(known()))
     listed = "\n".join(map(one_line, names)) or "(none yet)"
@@ -77,8 +75,4 @@ def resolve_kinds(
         task, calls = same.get(chosen.casefold(), chosen) or OTHER, answer.calls("classify", "")
     if calls:
         episode = episode.with_facts(metadata={**episode.metadata, "task_kind": task})
-    return EpisodeKinds(task, env, episode, calls)
-
-
-def _stated(episode: Trajectory, name: str) -> str:
-    return one_line(episode.metadata.get(name, ""), _WIDTH).strip()
+    return TaskKind(task, episode, calls)

@@ -13,7 +13,7 @@ from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.domain import domain_for
-from deltamem_tui.memory.kinds import OTHER, resolve_kinds, task_kind
+from deltamem_tui.memory.kinds import OTHER, resolve_kind, task_kind
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
@@ -64,15 +64,12 @@ def test_rules_know_kinds_of_their_worlds() -> None:
 
 
 def test_the_rules_count_then_what_the_record_states_then_a_model(bank: Bank) -> None:
-    kinds = resolve_kinds(bank, EPISODE, RulesExtractor())
-    assert (kinds.task, kinds.env) == (
-        task_kind("alfworld", EPISODE.task),
-        "cabinet, fridge, sinkbasin",
-    )
-    facts = {"task_kind": "rinse", "env_kind": "bath", "task_type": "pick_clean"}
-    assert resolve_kinds(bank, EPISODE.with_facts(metadata=facts), Chooser("no")).task == kinds.task
-    stating = resolve_kinds(bank, STRANGE.with_facts(metadata=facts), Chooser("no"))
-    assert (stating.task, stating.env) == ("rinse", "bath")
+    kinds = resolve_kind(bank, EPISODE, RulesExtractor())
+    assert kinds.task == task_kind("alfworld", EPISODE.task)
+    facts = {"task_kind": "rinse", "task_type": "pick_clean"}
+    assert resolve_kind(bank, EPISODE.with_facts(metadata=facts), Chooser("no")).task == kinds.task
+    stating = resolve_kind(bank, STRANGE.with_facts(metadata=facts), Chooser("no"))
+    assert stating.task == "rinse"
     for answer, kind in (
         ("BOOK a flight", "book a flight"),
         ("a new one", "a new one"),
@@ -80,7 +77,7 @@ def test_the_rules_count_then_what_the_record_states_then_a_model(bank: Bank) ->
         (None, OTHER),
     ):
         chooser = Chooser(answer)
-        found = resolve_kinds(bank, STRANGE, chooser, lambda: ["book a flight", "rinse"])
+        found = resolve_kind(bank, STRANGE, chooser, lambda: ["book a flight", "rinse"])
         assert (found.task, len(found.calls)) == (kind, answer is not None)
         assert chooser.given == {"kinds": "book a flight\nrinse"}
-    assert resolve_kinds(bank, STRANGE, RulesExtractor()).task == OTHER
+    assert resolve_kind(bank, STRANGE, RulesExtractor()).task == OTHER

@@ -27,14 +27,12 @@ _REMEMBERED = {
     "env": "In",
     "actions": "As it was done",
     "failure": "Failure of",
-    "cause": "Because of",
     "remedy": "Next time",
     "steps": "Steps taken",
-    "read": "Insights made up to",
 }
 COLLECTIONS: Mapping[str, Collection] = {
     TASKS: Collection(("text", *_REMEMBERED), key="text", depth=3),
-    ENVIRONMENTS: Collection(("text", "memory", "read"), key="text", depth=3),
+    ENVIRONMENTS: Collection(("text", "memory"), key="text", depth=3),
     TASK_INSIGHTS: Collection(("text",), key="text", depth=2),
     ENV_INSIGHTS: Collection(("text",), key="text", depth=2),
 }
@@ -42,7 +40,7 @@ COLLECTIONS: Mapping[str, Collection] = {
 environment; what one episode left there. A kind of task has two lists, so it is there twice: of
 the label success with what succeeded below it, of the label failure with what failed. Insights lie
 below the kind, and the label, that they are about. A memory that is `consolidated` was concluded
-from; `read` and `cause` are of banks of earlier versions."""
+from."""
 
 DISPLAY: Mapping[str, Display] = {
     TASKS: Display(
@@ -57,8 +55,8 @@ DISPLAY: Mapping[str, Display] = {
     ENVIRONMENTS: Display(
         title="environments",
         noun="environment",
-        labels={"memory": "Seen there", "read": _REMEMBERED["read"]},
-        optional=("memory", "read"),
+        labels={"memory": "Seen there"},
+        optional=("memory",),
         levels=("kind of environment", "environment", "memory"),
     ),
     TASK_INSIGHTS: Display(

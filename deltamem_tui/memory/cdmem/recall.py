@@ -51,7 +51,7 @@ from deltamem_tui.memory.recall_result import (
     fenced,
 )
 from deltamem_tui.memory.settings import of_bank
-from deltamem_tui.memory.vectors.search import Candidate, cosines, nodes_with_key, successes
+from deltamem_tui.memory.vectors.search import Candidate, cosines, successes
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.text import clean, condense, count_tokens, one_line, shortened
 
@@ -113,9 +113,10 @@ class Index:
         return list(self.bank.tree(collection).children(node.id)) if node else []
 
 
-def env_of(domain: str, scene: str) -> str:
-    """Return what an environment is filed by; empty if nothing is known of it."""
-    return domain_for(domain).exact_env(scene) or one_line(scene, _WIDTH)
+def place_of(domain: str, scene: str) -> tuple[str, str]:
+    """Return an environment and its kind as they are filed; empty if nothing is known of it."""
+    env = domain_for(domain).exact_env(scene) or one_line(scene, _WIDTH)
+    return env, (domain_for(domain).env_kind(scene) or OTHER) if env else ""
 
 
 def filed(
@@ -149,18 +150,13 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
 
 def _asked(bank: Bank, task: str, scene: str, embedder: Embedder) -> Index:
     """Return where a question belongs, as the bank's memories are filed."""
-    domain, tree, places = bank.manifest.domain, bank.tree(TASKS), bank.tree(ENVIRONMENTS)
-    env, kind = env_of(domain, scene), task_kind(domain, task)
-    env_kind = domain_for(domain).env_kind(scene) if env else ""
+    domain, tree = bank.manifest.domain, bank.tree(TASKS)
+    kind = task_kind(domain, task)
     rows = tree.rows[tree.depth[tree.rows] == _PLACE_DEPTH]
     if task and not kind and len(rows):
         scores = cosines(tree, rows, embedder.embed_queries([task])[0])
         kind = tree.chain_at(int(rows[scores.argmax()]))[0].payload["text"]
-    if env and not env_kind:
-        same = nodes_with_key(places, env, embedder.embed_passages([env])[0])
-        here = [each for each in same if each.depth == _PLACE_DEPTH]
-        env_kind = places.chain(here[-1].id)[0].payload["text"] if here else OTHER
-    return Index(bank, task, kind, env, env_kind)
+    return Index(bank, task, kind, *place_of(domain, scene))
 
 
 def answers(

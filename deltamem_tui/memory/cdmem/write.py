@@ -41,13 +41,13 @@ from deltamem_tui.memory.cdmem.recall import (
     LABELS,
     Index,
     answers,
-    env_of,
     filed,
     members,
+    place_of,
 )
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.findings import effective_steps, failure_of, way_of
-from deltamem_tui.memory.kinds import OTHER, resolve_kinds
+from deltamem_tui.memory.kinds import resolve_kind
 from deltamem_tui.memory.plan import (
     Change,
     CollectionResult,
@@ -80,11 +80,10 @@ _MOST_ITEMS = 12
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
     """Plan an episode's short-term memory, its environment, and the insights it makes due."""
     known = bank.tree(TASKS).roots
-    kinds = resolve_kinds(bank, episode, writer, lambda: (each.payload["text"] for each in known()))
-    episode, domain = kinds.episode, episode.domain or bank.manifest.domain
-    env = env_of(domain, clean(scene_of(episode))) or ("" if kinds.env == OTHER else kinds.env)
-    task = clean(episode.task).strip()
-    index = Index(bank, task, kinds.task, env, kinds.env if env else "")
+    kind = resolve_kind(bank, episode, writer, lambda: (each.payload["text"] for each in known()))
+    episode, domain = kind.episode, episode.domain or bank.manifest.domain
+    task, place = clean(episode.task).strip(), place_of(domain, clean(scene_of(episode)))
+    index = Index(bank, task, kind.task, *place)
     numbers, success = of_bank(bank, ContextNumbers), bool(episode.outcome.success)
     found = answers(index, numbers, embedder).values()
     credit = [change for each in found for change in credited(each, success=success)]
@@ -96,7 +95,7 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
     waiting = {name: CollectionResult(name, "waiting", nothing) for name in INSIGHTS.values()}
     update = _Update(index, episode, numbers.batch, writer, embedder, credit, waiting)
     expert = {name: _said(text) for name, text in notes.payload.items()}
-    told = update.remember(expert, kinds.calls)
+    told = update.remember(expert, kind.calls)
     update.file_environment(expert, notes, told)
     results = {name: update.results[name] for name in COLLECTIONS}
     return Plan(LearnResult(episode.id, True, results), tuple(update.changes), episode)

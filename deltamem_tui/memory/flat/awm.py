@@ -32,7 +32,7 @@ from deltamem_tui.memory.flat.definitions import (
     WORKFLOWS,
 )
 from deltamem_tui.memory.flat.nearest import of_success, recalled
-from deltamem_tui.memory.kinds import resolve_kinds, task_kind
+from deltamem_tui.memory.kinds import resolve_kind, task_kind
 from deltamem_tui.memory.method import skimmed
 from deltamem_tui.memory.plan import (
     Change,
@@ -106,10 +106,10 @@ def _entries(domain: str, task: str, workflows: Sequence[Node]) -> list[str]:
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
     """Credit what was used; keep a success, one a task, and induce from all of its kind."""
     trees = [bank.tree(name) for name in (WORKFLOWS, SOLVED)]
-    kinds = resolve_kinds(
+    found = resolve_kind(
         bank, episode, writer, lambda: (each.payload["group"] for each in trees[0])
     )
-    kind, task = clean(kinds.task), clean(episode.task).strip()
+    kind, task = clean(found.task), clean(episode.task).strip()
     workflows, solved = (_of_kind(tree, kind, embedder) for tree in trees)
     way = "\n".join(numbered(way_of(skimmed(episode))))
     success = bool(episode.outcome.success)
@@ -136,10 +136,10 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
             result, more = _induced(trees[0], kind, lasting, of_kind, writer, embedder)
         if result.decision != "wait":
             changes += [*(deletion(WORKFLOWS, each) for each in stale), *more]
-    result = replace(result, calls=(*kinds.calls, *result.calls))
+    result = replace(result, calls=(*found.calls, *result.calls))
     added = CollectionResult(SOLVED, "solved" if new else "skip", reason, new)
     learnt = LearnResult(episode.id, True, {WORKFLOWS: result, SOLVED: added})
-    return Plan(learnt, tuple(changes), kinds.episode)
+    return Plan(learnt, tuple(changes), found.episode)
 
 
 def _induced(
