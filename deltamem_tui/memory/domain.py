@@ -238,11 +238,8 @@ class Domain:
         scene = with_blanks(condense(shown, _SCENE_WORDS))
         return scene or f"{trajectory.domain or 'an'} environment that says nothing"
 
-    def facts(self, trajectory: Trajectory, *, further: bool = False) -> list[Fact]:  # noqa: ARG002
-        """Return what was seen where, and how things answered; of work that is told elsewhere.
-
-        With `further` it is what may be new to a chain that has facts of such a scene.
-        """
+    def facts(self, trajectory: Trajectory) -> list[Fact]:  # noqa: ARG002
+        """Return what was seen where, and how things answered; of work that is told elsewhere."""
         return []
 
     def source_left_open(

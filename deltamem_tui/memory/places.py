@@ -1,16 +1,15 @@
 """Knowledge of places: lines of it, written and read, and where things likely are.
 
-`drawer (4 looked at): opens and closes; cd; pencil (in 2)` is what was seen of a kind of place;
-`cd: drawer (1 of 4); desk (0 of 1)` is where a thing was looked for and found. Both are counts,
-so that lines of several episodes add up. A line without numbers (`kitchen: sink`) says that
-something was seen, and not how often it was looked for.
+`drawer (4 looked at): opens and closes; cd; pencil (in 2)` is what was seen of a kind of place.
+These are counts, so that lines of several episodes add up. A line without numbers
+(`kitchen: sink`) says that something was seen, and not how often it was looked for.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from deltamem_tui.bank.tree import Tree
@@ -22,24 +21,21 @@ _LINE = re.compile(
     r"(?:- )?(?!- |works in |refused in )(?P<subject>[^:;()]+?)"
     r"(?: \((?P<looked>\d{1,6}) looked at\))?: (?P<items>.+)"
 )
-_SEARCH = re.compile(r"(?P<place>[^()]+) \((?P<found>\d{1,6}) of (?P<looked>\d{1,6})\)")
 _ITEM = re.compile(r"(?P<thing>.+?)(?: \(in (?P<times>\d{1,6})\))?")
 _ANSWER = re.compile(r"\w+ (?:works|did nothing)\b.*")
 _SCENES = 500
 _PLACES = 12
 _WHERE = "### Where to look, the likeliest place first (and how often it was seen there)"
 _ITEM_WORDS, _SUBJECT_WORDS = 25, 16
-_PRIOR = 3.0  # looks that count as made for a thing where things in general are known to lie
-_PRIOR_OF_SOUGHT = 2.0  # the same for what was sought, by what lies there at all
+_IN_VAIN = 3  # looks that count as made besides: few that found a thing prove little
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """Knowledge of a place, a device, a tool. Items that `is_count` add up over a chain."""
+    """Knowledge of a place, a device, a tool."""
 
     subject: str
     items: tuple[str, ...]
-    is_count: bool = False
 
     @property
     def line(self) -> str:
@@ -49,15 +45,11 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class PlaceFact:
-    """On how many of the places of a kind each thing lay; `looked` is 0 if not known.
-
-    A line may be about the one thing that was `sought`.
-    """
+    """On how many of the places of a kind each thing lay; `looked` is 0 if not known."""
 
     place: str
     things: Mapping[str, int]
     looked: int = 0
-    sought: str = ""
     closes: bool = False
 
 
@@ -93,9 +85,8 @@ class TaskAtHand:
 def chances(facts: Sequence[PlaceFact], thing: str, among: Sequence[str] = ()) -> list[Chance]:
     """Return the kinds of places for a thing, the likeliest first.
 
-    Where the facts say how often places were looked at, what counts is the share of them that
-    had the thing; where it was seldom looked for, the share that any thing has, too. A place that
-    is to be opened takes two actions. Where they do not say, it is how many facts name the thing.
+    What counts is the share of the places looked at that had the thing; where the facts do not say
+    how often that was, how many name the thing. A place that is to be opened takes two actions.
 
     Args:
         facts: What is known.
@@ -107,46 +98,17 @@ def chances(facts: Sequence[PlaceFact], thing: str, among: Sequence[str] = ()) -
     found: Counter[str] = Counter()
     looked: Counter[str] = Counter()
     for fact in facts:
-        if fact.sought and not word.fullmatch(fact.sought):
-            continue
         times = sum(times for each, times in fact.things.items() if word.search(each))
         found[fact.place] += min(times, max(fact.looked, 1))
         looked[fact.place] += fact.looked
-    if looked.total():
-        share = _share_of_any(facts)
-        doors = {fact.place for fact in facts if fact.closes}
+    doors = {fact.place for fact in facts if fact.closes}
 
-        def chance(place: str) -> float:
-            had = found[place] + _PRIOR * share.get(place, 0.0)
-            return had / (looked[place] + _PRIOR) / (2 if place in doors else 1)
-    else:
-
-        def chance(place: str) -> float:
-            return float(found[place])
+    def chance(place: str) -> float:
+        return found[place] / (looked[place] + _IN_VAIN) / (2 if place in doors else 1)
 
     known = [place for place, times in found.items() if times]
     places = [Chance(place, found[place], chance(place), looked[place]) for place in among or known]
     return sorted(places, key=lambda each: -each.chance)
-
-
-def _share_of_any(facts: Sequence[PlaceFact]) -> dict[str, float]:
-    """Per kind of place the share of looks that find the thing, whatever is sought."""
-    lying, found = Counter[str](), Counter[str]()
-    looked, searched = Counter[str](), Counter[str]()
-    for fact in facts:
-        if fact.sought:
-            found[fact.place] += min(sum(fact.things.values()), fact.looked)
-            searched[fact.place] += fact.looked
-        else:
-            lying[fact.place] += sum(fact.things.values())
-            looked[fact.place] += max(fact.looked, 1)
-    kinds = len({thing for fact in facts for thing in fact.things})
-
-    def share(place: str) -> float:
-        of_all = lying[place] / (looked[place] * kinds) if lying[place] else 0.0
-        return (found[place] + _PRIOR_OF_SOUGHT * of_all) / (searched[place] + _PRIOR_OF_SOUGHT)
-
-    return {place: share(place) for place in {**looked, **searched}}
 
 
 def place_fact(place: str, looked: int, things: Mapping[str, int], *, closes: bool) -> Fact:
@@ -156,16 +118,9 @@ def place_fact(place: str, looked: int, things: Mapping[str, int], *, closes: bo
     return Fact(subject, (*([CLOSES] if closes else []), *(often or ["empty"])))
 
 
-def thing_fact(thing: str, found: Mapping[str, int], looked: Mapping[str, int]) -> Fact:
-    """Return where a thing was looked for, as a fact to write: where it was found first."""
-    order = sorted(looked, key=lambda place: (-found[place] / looked[place], -looked[place]))
-    searches = (f"{each} ({found[each]} of {looked[each]})" for each in order)
-    return Fact(thing, tuple(searches), is_count=True)
-
-
 def read(lines: Iterable[str]) -> list[PlaceFact]:
     """Return what lines of knowledge say of places; the others are left out."""
-    return [fact for line in lines if (found := _LINE.fullmatch(line)) for fact in _facts(found)]
+    return [fact for line in lines if (found := _LINE.fullmatch(line)) for fact in _fact(found)]
 
 
 def known_in(tree: Tree) -> list[PlaceFact]:
@@ -179,46 +134,14 @@ def known_in(tree: Tree) -> list[PlaceFact]:
     )
 
 
-def _facts(line: re.Match[str]) -> list[PlaceFact]:
+def _fact(line: re.Match[str]) -> Iterator[PlaceFact]:
     items = line["items"].split("; ")
-    searches = [_SEARCH.fullmatch(item) for item in items]
-    if all(searches):
-        thing = line["subject"]
-        return [
-            PlaceFact(each["place"], {thing: int(each["found"])}, int(each["looked"]), thing)
-            for each in searches
-            if each
-        ]
     things = [item for item in items if item != CLOSES and not _ANSWER.fullmatch(item)]
-    closes = CLOSES in items
-    if not things and not closes:
-        return []
-    parts = [part for item in things if (part := _ITEM.fullmatch(item))]
-    lying = {part["thing"]: int(part["times"] or 1) for part in parts if part["thing"] != "empty"}
-    return [PlaceFact(line["subject"], lying, int(line["looked"] or 0), closes=closes)]
-
-
-def summed(items: Sequence[str]) -> list[str]:
-    """Items of one subject as one list: searches of one kind of place added up."""
-    totals: dict[str, tuple[int, int]] = {}
-    for item in items:
-        if search := _SEARCH.fullmatch(item):
-            found, looked = totals.get(search["place"], (0, 0))
-            totals[search["place"]] = found + int(search["found"]), looked + int(search["looked"])
-    searches = [f"{place} ({found} of {looked})" for place, (found, looked) in totals.items()]
-    return [*(item for item in items if not _SEARCH.fullmatch(item)), *searches]
-
-
-def are_counted(search: Fact, lines: Iterable[str]) -> bool:
-    """Return whether lines on places say what a search found: they are of the same look at them."""
-    of_place = {fact.place: fact for fact in read(lines) if not fact.sought}
-    searches = [part for item in search.items if (part := _SEARCH.fullmatch(item))]
-    return all(
-        (fact := of_place.get(part["place"]))
-        and fact.looked == int(part["looked"])
-        and fact.things.get(search.subject, 0) == int(part["found"])
-        for part in searches
-    )
+    if things or CLOSES in items:
+        parts = [part for item in things if (part := _ITEM.fullmatch(item))]
+        lying = {each["thing"]: int(each["times"] or 1) for each in parts}
+        lying.pop("empty", None)
+        yield PlaceFact(line["subject"], lying, int(line["looked"] or 0), CLOSES in items)
 
 
 def where_to_look(places: Mapping[str, Sequence[Chance]], names: Mapping[str, str]) -> list[str]:
@@ -245,7 +168,7 @@ def bounded(fact: Fact, words: int) -> Fact:
         if items and words < 0:
             break
         items.append(short)
-    return Fact(condense(fact.subject, _SUBJECT_WORDS), tuple(items), fact.is_count)
+    return Fact(condense(fact.subject, _SUBJECT_WORDS), tuple(items))
 
 
 def unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
@@ -253,9 +176,6 @@ def unknown(facts: Iterable[Fact], lines: Sequence[str]) -> list[Fact]:
     known = [f" {' | '.join(map(key, line.split('; ')))} " for line in lines]
     fresh: list[Fact] = []
     for fact in facts:
-        if fact.is_count:
-            fresh += [] if are_counted(fact, lines) else [fact]
-            continue
         said = "\n".join(line for line in known if f" {key(fact.subject)} " in line)
         new = [item for item in fact.items if key(item) and f" {key(item)} " not in said]
         fresh += [Fact(fact.subject, tuple(new))] if new else []

@@ -32,7 +32,6 @@ from deltamem_tui.lab.games.alfworld_places import (
     place_facts,
     place_in,
     place_of,
-    search_of,
     shown,
 )
 from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move
@@ -133,16 +132,9 @@ class AlfworldDomain(Domain):
             return super().scene(trajectory)
         return f"in the middle of a room, looking around you see a {', a '.join(shown)}"
 
-    def facts(self, trajectory: Trajectory, *, further: bool = False) -> list[Fact]:
-        """Return which things lie in which kinds of places, and how appliances answered.
-
-        With `further` it is where the things of the task were looked for, before the answers.
-        """
-        if not further:
-            return [*self.functions(trajectory), *place_facts(trajectory)]
-        wanted = [name for slot, name in self.goal(trajectory).slots if slot != "receptacle"]
-        sought = [fact for name in wanted for fact in search_of(trajectory, name)]
-        return [*sought, *self.functions(trajectory)]
+    def facts(self, trajectory: Trajectory) -> list[Fact]:
+        """Return how appliances answered, and which things lie in which kinds of places."""
+        return [*self.functions(trajectory), *place_facts(trajectory)]
 
     def likely_places(
         self, task: TaskAtHand, known: Sequence[Procedure]
@@ -152,7 +144,7 @@ class AlfworldDomain(Domain):
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """Return the steps with each thing where it is likeliest to be, and doors opened."""
-        closes = {fact.place: False for fact in task.facts if not fact.sought}
+        closes = {fact.place: False for fact in task.facts}
         closes |= {fact.place: True for fact in task.facts if fact.closes}
         places = likely_places(task, [procedure])
         return super().at_hand(located(procedure, places, task.names, closes), task)

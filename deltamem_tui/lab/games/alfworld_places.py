@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from deltamem_tui.lab.games.alfworld_goals import THING, command_of, kinds, kinds_in
 from deltamem_tui.memory.domain import Move
-from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances, place_fact, thing_fact
+from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances, place_fact
 from deltamem_tui.memory.procedure import Procedure, filled
 from deltamem_tui.text import distinct
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -88,16 +88,6 @@ def place_facts(trajectory: Trajectory) -> list[Fact]:
         seen.setdefault(kinds(place), Counter()).update(things)
     doors = {kind for step in trajectory.steps for kind in OPENED.findall(step.observation)}
     return [place_fact(kind, looked[kind], seen[kind], closes=kind in doors) for kind in seen]
-
-
-def search_of(trajectory: Trajectory, thing: str) -> list[Fact]:
-    """Return where a thing that the task is about was looked for, and in how many places it lay."""
-    found: Counter[str] = Counter()
-    looked: Counter[str] = Counter()
-    for place, things in _first_looks(trajectory):
-        looked[kinds(place)] += 1
-        found[kinds(place)] += thing in things
-    return [thing_fact(thing, found, looked)] if found.total() else []
 
 
 # A procedure for the places at hand

@@ -139,7 +139,7 @@ class ScienceWorldDomain(Domain):
             return scene_of(trajectory.environment)
         return super().scene(trajectory)
 
-    def facts(self, trajectory: Trajectory, *, further: bool = False) -> list[Fact]:  # noqa: ARG002
+    def facts(self, trajectory: Trajectory) -> list[Fact]:
         """Return each room's things and doors, then the commands that were answered."""
         moves = self.moves(trajectory, self.goal(trajectory))
         return [*room_facts(trajectory), *command_facts(moves)]

@@ -15,7 +15,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.deltamem.definition import FIELDS, PROMPTS
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
-from deltamem_tui.memory.places import bounded, summed, unknown
+from deltamem_tui.memory.places import bounded, unknown
 from deltamem_tui.memory.procedure import (
     FAILED,
     RECORD_MARKS,
@@ -48,7 +48,7 @@ _FACTS, _NEW_FACTS = 16, 3
 _TRIED_LINES = 8
 _RECORD_WORDS = 25  # of an action that is told about, and not to be carried out
 _ANSWER_WORDS = 8
-_FACT_WORDS, _NEW_FACT_WORDS, _COUNT_WORDS = 60, 14, 20
+_FACT_WORDS, _NEW_FACT_WORDS = 60, 14
 _BULLET = re.compile(r"^\s*[-*•]\s+")
 _FACT = re.compile(r"(?P<subject>[^:;]+): (?P<items>.+)")
 
@@ -258,7 +258,7 @@ def _fused_skill(chain: Sequence[Node]) -> Extraction:
 
 def _facts(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Extraction:
     """Return what an episode shows of its environment, whatever its outcome."""
-    shown = domain.facts(trajectory, further=bool(chain))
+    shown = domain.facts(trajectory)
     facts = [bounded(fact, _FACT_WORDS) for fact in shown if fact.items][:_FACTS]
     if not facts:
         return Extraction(None, "the episode shows nothing of its environment")
@@ -268,8 +268,7 @@ def _facts(trajectory: Trajectory, domain: Domain, chain: Sequence[Node]) -> Ext
         if not facts:
             return Extraction(None, "the chain states everything seen here")
         reason = f"new to the chain: {listed([fact.subject for fact in facts], 6)}"
-        words = (_COUNT_WORDS if fact.is_count else _NEW_FACT_WORDS for fact in facts)
-        facts = list(map(bounded, facts, words))[:_NEW_FACTS]
+        facts = [bounded(fact, _NEW_FACT_WORDS) for fact in facts[:_NEW_FACTS]]
         trigger = f"{trigger} ({listed(distinct(fact.subject for fact in facts))})"
     return Extraction(Payload(trigger, bulleted([fact.line for fact in facts])), reason)
 
@@ -282,7 +281,7 @@ def _fused_facts(chain: Sequence[Node]) -> Extraction:
         subject, items = (fact["subject"], fact["items"].split("; ")) if fact else (line, [])
         subjects.setdefault(subject, []).extend(items)
     lines = [
-        f"{subject}: {'; '.join(unlike(summed(items)))}" if items else subject
+        f"{subject}: {'; '.join(unlike(items))}" if items else subject
         for subject, items in subjects.items()
     ]
     payload = Payload(chain[-1].payload["activation_condition"], bulleted(lines))

@@ -79,7 +79,6 @@ def reading(episode: Trajectory) -> Iterator[str]:
     yield f"scene: {domain.scene(episode)}"
     yield f"environment: {domain.exact_env(episode.environment)}"
     yield from (f"fact: {fact.line}" for fact in domain.facts(episode)[:6])
-    yield from (f"further: {fact.line}" for fact in domain.facts(episode, further=True)[:2])
     yield f"task: {task_facts(episode.domain, episode.task)}"
     yield from (f"noted: {name}: {text}" for name, text in expert_notes(episode).items())
     yield from (
