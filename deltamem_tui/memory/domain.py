@@ -57,8 +57,6 @@ class Goal:
         names: Instance → what stands for it in actions and answers, longest instance first.
         slots: What the task names, and by which name: (`object`, `egg`).
         understood: Whether goals of one kind have one trigger, and no others have it.
-        options: The slots of which one is right, by what the episode finds out: (`box`,
-            `second box`).
         made: The slots of what is to be made. What made one thing does not make another.
     """
 
@@ -67,7 +65,6 @@ class Goal:
     names: tuple[tuple[re.Pattern[str], str], ...] = ()
     slots: tuple[tuple[str, str], ...] = ()
     understood: bool = False
-    options: tuple[str, ...] = ()
     made: tuple[str, ...] = ()
 
     def generalise(self, text: str) -> str:

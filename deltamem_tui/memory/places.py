@@ -71,14 +71,12 @@ class TaskAtHand:
         names: What the task names: open place of a procedure (`object`) → the task's own word.
         scene: What the agent sees; empty if that is not known.
         facts: What is known of places.
-        options: Open places of which one is right, by what is found out: (`box`, `second box`).
         made: Open places for what is to be made. What made one thing does not make another.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     scene: str = ""
     facts: Sequence[PlaceFact] = ()
-    options: Sequence[str] = ()
     made: Sequence[str] = ()
 
 

@@ -117,12 +117,6 @@ def numbered(steps: Sequence[str]) -> list[str]:
     return [f"{number}. {step}" for number, step in enumerate(steps, 1)]
 
 
-def option_in(text: str, options: Iterable[str]) -> str:
-    """Return which of some open places a text names; empty if none, or more than one."""
-    named = [slot for slot in options if f"[{slot}]" in text]
-    return named[0] if len(named) == 1 else ""
-
-
 def names_open(text: str) -> bool:
     """Return whether a text has an open place."""
     return bool(_SLOT.search(text))

@@ -59,7 +59,6 @@ _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
 _AMOUNT = re.compile(r"\b(boil|melt|freeze) (?:some|the|an?) ")
 PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
 _PRODUCT = re.compile(r"(?:second )?paint|substance")
-_OPTION = re.compile(r"(?:second )?(?:box|surface)")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
 _SHORT = (
     (re.compile(r"unknown substance \w"), re.compile(r"\bunknown substance\b(?! [A-Z]\b)")),
@@ -86,7 +85,6 @@ def task_goal(trajectory: Trajectory) -> Goal:
     chosen = _numbered("animal" if "the animal" in text else "thing", list(things))
     mentions = zip(things.values(), (f"[{slot}]" for slot, _ in chosen), strict=False)
     creates = text.startswith("use chemistry to create")
-    two = boxes[1:] or surfaces
     instances = [*(name for _, name in named), *surfaces, *colours] or list(things)[:1]
     return Goal(
         trigger=condense(_of_any_variation(text, boxes), _GOAL_WORDS),
@@ -94,7 +92,6 @@ def task_goal(trajectory: Trajectory) -> Goal:
         names=(*_patterns(slots), *mentions, *_in_short(slots)),
         slots=(*slots, *chosen),
         understood=True,
-        options=tuple(slot for slot, _ in slots if _OPTION.fullmatch(slot)) if two else (),
         made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
     )
 

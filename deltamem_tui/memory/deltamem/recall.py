@@ -24,7 +24,6 @@ things that the task names were seen; what the env tree recalled if there is not
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -45,7 +44,6 @@ from deltamem_tui.memory.procedure import (
     names_in,
     names_open,
     numbered,
-    option_in,
 )
 from deltamem_tui.memory.recall_result import (
     CollectionRecall,
@@ -264,7 +262,7 @@ def _entries(
     goal, task = goal_in(domain, texts["task"]), None
     if goal.understood:
         facts = known_in(bank.tree("env")) if settings.env.enabled else []
-        task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.options, goal.made)
+        task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.made)
     names = task.names if task else {}
     chains = answer.chains if answer else ()
     known = [Procedure.of(chain) for chain in chains]
@@ -328,22 +326,7 @@ def _skill(
         for first, *others in choices.values()
         if others
     ]
-    if not made and not choices and (ending := _ending(chain[-1], procedure, own, task)):
-        lines.append(fenced(ending))
     return lines
-
-
-def _ending(node: Node, procedure: Procedure, names: Mapping[str, str], task: TaskAtHand) -> str:
-    """Return how one sees that a procedure is done, unless that quotes a value of its episode."""
-    if option_in(procedure.steps[-1], task.options):
-        options = " or ".join(names[slot] for slot in task.options)
-        return f"The last step is what was right then. Now what you find decides: {options}."
-    past = node.payload["termination_condition"]
-    words = set(re.findall(r"\w+", past.lower()))
-    old = {name.lower() for name in procedure.names.values()} - set(names.values())
-    if not past or old & words or any(word[0].isdigit() for word in words):
-        return ""
-    return f"Done when: {filled(past, names)}"
 
 
 def _choices(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> dict[str, list[str]]:

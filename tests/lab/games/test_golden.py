@@ -71,7 +71,6 @@ def reading(episode: Trajectory) -> Iterator[str]:
     moves = domain.moves(episode, goal)
     yield f"# {' '.join(episode.task.split())} ({'solved' if episode.outcome.success else 'lost'})"
     yield f"goal: {goal.trigger} | {goal.variant} | {dict(goal.slots)}"
-    yield f"left open: {[*goal.options, *goal.made]}"
     yield f"effects: {''.join(move.effect[0] for move in moves)}"
     yield f"procedure: {'; '.join(domain.procedure(moves))}"
     yield f"shortcut: {'; '.join(way_of(episode))}"

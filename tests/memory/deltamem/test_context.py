@@ -200,7 +200,6 @@ def test_what_an_agent_reads_of_a_kind_is_filled_in_and_warned_of(tmp_path: Path
         "5. go to fridge",
         "6. open fridge",
         "7. put egg in/on fridge",
-        "Done when: `put egg in/on fridge` is answered: You put the egg in/on the fridge.",
         "",
     ]
     assert "- [FAILED] heat egg with stoveburner (2 times) → Nothing happens." in failed
