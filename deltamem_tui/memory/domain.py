@@ -105,27 +105,6 @@ class Move:
         return self.effect == "refused" or self.reward < 0
 
 
-@dataclass(frozen=True, slots=True)
-class Diagnosis:
-    """Why an episode failed. The task's names are left open in all texts but the reflection.
-
-    Attributes:
-        kind: `planning`: a step of the goal is missing or was misunderstood. `search`: what the
-            goal needs was not found. `operation`: an action did not fit the state.
-        reflection: What went wrong, in one sentence, with the names of the episode's own task: it
-            tells of that one alone.
-        plan: What to try next time, in one sentence.
-        action: The action that was refused or cost the episode; empty if there is none.
-        missing: The first step of the goal that was never reached; empty if it is not known.
-    """
-
-    kind: Literal["planning", "search", "operation"]
-    reflection: str
-    plan: str
-    action: str = ""
-    missing: str = ""
-
-
 def with_blanks(text: str) -> str:
     """Return a text with blanks for addresses, ids and numbers."""
     for instance, kind in INSTANCES:
@@ -260,10 +239,6 @@ class Domain:
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:  # noqa: ARG002
         """Return what devices, commands and tools did."""
         return ()
-
-    def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:  # noqa: ARG002
-        """Return why a failed episode failed; None if no more is known than what any log shows."""
-        return None
 
     def task_facts(self, task: str) -> dict[str, str]:  # noqa: ARG002
         """Return the facts of a task, name to value; empty if it is not in the domain's words."""

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from typing import Literal, NamedTuple
 
-from deltamem_tui.memory.domain import Diagnosis, Domain, Move, domain_for, is_thought, with_blanks
+from deltamem_tui.memory.domain import Domain, Move, domain_for, is_thought, with_blanks
 from deltamem_tui.memory.procedure import filled
 from deltamem_tui.text import condense, counted, key, one_line
 from deltamem_tui.trajectory.model import Trajectory
@@ -92,39 +92,44 @@ def _instead(refused: Move, later: Sequence[Move]) -> tuple[str, ...]:
     return ()
 
 
+class Diagnosis(NamedTuple):
+    """Why an episode failed, as far as its log tells.
+
+    Attributes:
+        kind: `planning`: a step of the goal is missing. `operation`: an action did not fit the
+            state.
+        reflection: What went wrong, in one sentence, with the names of the episode's own task: it
+            tells of that one alone.
+        plan: What to try next time, in one sentence, the names left open.
+        action: The action that was refused; empty if there is none.
+    """
+
+    kind: Literal["planning", "operation"]
+    reflection: str
+    plan: str
+    action: str = ""
+
+
 def failure_of(trajectory: Trajectory) -> Diagnosis:
-    """Return why a failed episode failed, as far as its log tells."""
+    """Return why a failed episode failed: of operation if most of the late steps were refused."""
+    kind: Literal["planning", "operation"]
     domain, moves = moves_of(trajectory)
-    last = f", and ended with `{moves[-1].action}`" if moves else ""
-    found = (
-        domain.diagnosis(trajectory)
-        or stuck(trajectory, moves)
-        or Diagnosis(
-            "planning",
-            f"No step was refused often{last}; "
-            "a step that the task needs is missing or came too late.",
-            "List what the task asks for, and check each part before ending.",
-        )
-    )
-    return replace(found, reflection=filled(found.reflection, dict(domain.goal(trajectory).slots)))
-
-
-def stuck(trajectory: Trajectory, moves: Sequence[Move]) -> Diagnosis | None:
-    """Return a failure of operation, if most of the late steps were refused."""
     late = moves[-_LATE:]
     refused = [move for move in late if move.effect == "refused"]
     if 2 * len(refused) <= len(late):
-        return None
-    lessons = list(filter(domain_for(trajectory.domain).is_lesson, refused)) or refused
-    counts = Counter((move.action, move.answer) for move in lessons)
-    (action, answer), times = counts.most_common(1)[0]
-    found = next((way for each, way in recoveries(trajectory) if each.action == action), None)
-    return Diagnosis(
-        "operation",
-        f"{len(refused)} of the last {len(late)} steps were refused; `{action}` "
-        f"({counted(times, 'time')}) was answered: {answer.rstrip('.')}.",
-        f"Do `{'`, then `'.join(found)}`, which worked in its place."
-        if found
-        else f"After one refusal of `{action}`, change what it needs or use another action.",
-        action,
-    )
+        last = f", and ended with `{moves[-1].action}`" if moves else ""
+        kind, action = "planning", ""
+        said = f"No step was refused often{last}; a step that the task needs is missing or late."
+        plan = "List what the task asks for, and check each part before ending."
+    else:
+        kind = "operation"
+        lessons = list(filter(domain.is_lesson, refused)) or refused
+        counts = Counter((move.action, move.answer) for move in lessons)
+        (action, answer), times = counts.most_common(1)[0]
+        said = (
+            f"{len(refused)} of the last {len(late)} steps were refused; `{action}` "
+            f"({counted(times, 'time')}) was answered: {answer.rstrip('.')}."
+        )
+        plan = f"After one refusal of `{action}`, change what it needs or use another action."
+    names = dict(domain.goal(trajectory).slots)
+    return Diagnosis(kind, filled(said, names), plan, action)

@@ -11,8 +11,6 @@ from deltamem_tui.lab.games.alfworld_goals import (
     REFUSED,
     STATES,
     THING,
-    Command,
-    HouseGoal,
     command_of,
     commands,
     house_goal,
@@ -34,11 +32,10 @@ from deltamem_tui.lab.games.alfworld_places import (
     place_of,
     shown,
 )
-from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move
-from deltamem_tui.memory.findings import moves_of
+from deltamem_tui.memory.domain import Domain, Effect, Goal, Move
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand
 from deltamem_tui.memory.procedure import Procedure
-from deltamem_tui.text import condense, distinct, listed
+from deltamem_tui.text import condense, listed
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")
@@ -200,11 +197,6 @@ class AlfworldDomain(Domain):
             facts.setdefault(device, {})[answer] = None
         return [Fact(device, tuple(answers)) for device, answers in facts.items()]
 
-    def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:
-        """Return the first step of the goal that was never reached, and why."""
-        goal = house_goal(trajectory.task)
-        return _diagnosis(self, trajectory, goal) if goal else None
-
     def task_facts(self, task: str) -> dict[str, str]:
         """Return what is done to which thing, and where."""
         goal = house_goal(task)
@@ -233,84 +225,3 @@ def _counted(answer: str) -> str:
     head, see, things = answer.partition("you see ")
     seen = kinds_in(things)
     return f"{kinds(head)}you see {listed(seen, 6)}" if see and seen else kinds(answer)
-
-
-# Why a failure failed
-
-
-_REMEDIES = {
-    "take": "Stand at the place that holds [object], open it if it is closed, with empty hands",
-    "put": "Go to [receptacle] with [object] in hand and open it if it is closed",
-    "use": "Go to the place where the lamp stands",
-    **{verb: f"Go to a {place} with [object] in hand" for verb, place in _APPLIANCES.items()},
-}
-
-
-def _diagnosis(domain: Domain, trajectory: Trajectory, goal: HouseGoal) -> Diagnosis:
-    missing, verb = _missing(goal, [command for _, command in commands(trajectory.steps)])
-    for step, move in zip(trajectory.steps, moves_of(trajectory)[1], strict=True):
-        command = command_of(step.action) if move.effect == "refused" else None
-        about = kinds(command.thing) if command else ""
-        if command and command.verb == verb and about in (goal.object, goal.tool):
-            return Diagnosis(
-                "operation",
-                f"`{move.action}` was refused where the goal needed it: {move.answer.rstrip('.')}.",
-                f"{_REMEDIES[verb]}, then {missing}.",
-                move.action,
-                missing,
-            )
-    if verb == "take":
-        return _not_found(domain, trajectory, goal, missing)
-    return Diagnosis(
-        "planning",
-        f"The episode had [object] in hand and never came to this step: {missing}.",
-        f"Once [object] is in hand: {missing}.",
-        missing=missing,
-    )
-
-
-def _missing(goal: HouseGoal, did: Sequence[Command]) -> tuple[str, str]:
-    """Return the first step of a goal that commands do not reach, and the verb that reaches it."""
-    of_object = [each for each in did if kinds(each.thing) == goal.object]
-    held = {each.thing for each in of_object if each.verb == "take"}
-    if len(held) < goal.count:
-        return f"take {'a second ' if held else ''}[object]", "take"
-    if goal.tool:
-        if any(each.verb == "use" and kinds(each.thing) == goal.tool for each in did):
-            return f"hold [object] where the {goal.tool} stands that is turned on", ""
-        return f"go to the {goal.tool} with [object] in hand and use it", "use"
-    verb = goal.treatment
-    if verb and all(each.verb != verb for each in of_object):
-        return f"{verb} [object] with the {_APPLIANCES[verb]}", verb
-    there = (each for each in of_object if kinds(each.place) == goal.receptacle)
-    placed = {each.thing for each in there if each.verb == "put"}
-    if len(placed) >= goal.count:
-        return "put [object] in/on [receptacle] again, as the last step", "put"
-    return f"put {'a second ' if placed else ''}[object] in/on [receptacle]", "put"
-
-
-def _not_found(domain: Domain, trajectory: Trajectory, goal: HouseGoal, missing: str) -> Diagnosis:
-    """Return a failure of search: where it looked, and where it did not."""
-    did = [command for _, command in commands(trajectory.steps)]
-    visited = distinct(each.place for each in did if each.verb == "go")
-    shown = distinct(found[0] for found in THING.finditer(trajectory.environment))
-    others = distinct(kinds(place) for place in shown if place not in visited)
-    looked = distinct(map(kinds, visited))
-    new = [kind for kind in others if kind not in looked]
-    taken = {each.thing for each in did if each.verb == "take"}
-    seen = [
-        place
-        for thing, place in domain.places_of_things(trajectory)
-        if place and thing not in taken and kinds(thing) == goal.object
-    ]
-    if seen:
-        plan = f"Take [object] from the {kinds(seen[0])} where it was seen."
-    elif others:
-        where = f"next in: {listed(new, _SHOWN)}" if new else f"again in: {listed(others, _SHOWN)}"
-        plan = f"Look {where}."
-    else:
-        plan = "Open what is closed, and look again where nothing was opened."
-    second = "a second " if "second" in missing else ""
-    places = listed(looked, _SHOWN) or "no place"
-    reflection = f"It never had {second}[object] in hand; it looked in: {places}."
-    return Diagnosis("search", reflection, plan, missing=missing)

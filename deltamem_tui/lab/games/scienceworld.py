@@ -25,11 +25,10 @@ from deltamem_tui.lab.games.scienceworld_rooms import (
     room_of,
     scene_of,
 )
-from deltamem_tui.memory.domain import Diagnosis, Domain, Effect, Goal, Move
-from deltamem_tui.memory.findings import moves_of, stuck
+from deltamem_tui.memory.domain import Domain, Effect, Goal, Move
 from deltamem_tui.memory.places import Chance, Fact, TaskAtHand, chances
 from deltamem_tui.memory.procedure import Procedure
-from deltamem_tui.text import clean, distinct, listed
+from deltamem_tui.text import clean, distinct
 from deltamem_tui.trajectory.model import Step, Trajectory
 
 _REFUSED = re.compile(
@@ -151,10 +150,6 @@ class ScienceWorldDomain(Domain):
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
         """Commands that worked, by room."""
         return [fact for fact in self.facts(trajectory) if fact.subject.startswith("works in ")]
-
-    def diagnosis(self, trajectory: Trajectory) -> Diagnosis | None:
-        """By its points, its refusals and its rooms."""
-        return _of_science(self, trajectory)
 
     def task_facts(self, task: str) -> dict[str, str]:
         """Return what is done to what, with what and where."""
@@ -316,44 +311,3 @@ def _acts(moves: Sequence[Move]) -> Iterator[_Act]:
         else:
             gone = move.action.removeprefix("go to ")
             route = [*route, (move.place, gone if gone != move.action else move.place)]
-
-
-def _of_science(domain: Domain, trajectory: Trajectory) -> Diagnosis | None:
-    _, moves = moves_of(trajectory)
-    wrong = next((move for move in moves if move.reward <= -100), None)
-    if wrong:
-        return Diagnosis(
-            "planning",
-            f"`{wrong.action}` ended the episode: it is not what the task asks for.",
-            "Focus only on what the task names, and only once it is in the state that it asks for.",
-            wrong.action,
-        )
-    if found := stuck(trajectory, moves):
-        return found
-    untried = domain.unexplored(trajectory, domain.goal(trajectory))
-    rooms = [each.removeprefix("go to ") for each in untried if each.startswith("go to ")]
-    if rooms:
-        entered = distinct(move.place for move in moves)
-        return Diagnosis(
-            "search",
-            f"It never entered: {listed(rooms, _SHOWN)}; it was in: "
-            f"{listed(entered, _SHOWN) or 'its first room'}.",
-            f"Go to: {listed(rooms, _SHOWN)}.",
-            missing=f"go to {rooms[0]}",
-        )
-    missing = next((each for each in untried if not each.startswith("go to ")), "")
-    paid = [move.action for move in moves if move.reward > 0]
-    points = sum(move.reward for move in moves if move.reward > 0)
-    won = f"It won {points:g} points, the last for `{paid[-1]}`" if paid else "It won no points"
-    return Diagnosis(
-        "planning",
-        f"{won}; a later step of the task is missing.",
-        f"Next: {missing}."
-        if missing
-        else f"Go on from there with what the task asks{_after(paid)}.",
-        missing=missing,
-    )
-
-
-def _after(paid: Sequence[str]) -> str:
-    return f" after `{paid[-1]}`" if paid else " first"

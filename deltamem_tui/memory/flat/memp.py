@@ -22,7 +22,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.domain import domain_for, goal_of
-from deltamem_tui.memory.findings import failure_of, moves_of, way_of
+from deltamem_tui.memory.findings import moves_of, way_of
 from deltamem_tui.memory.flat.definitions import (
     ADJUST,
     FACT_DEPTH,
@@ -36,7 +36,7 @@ from deltamem_tui.memory.flat.definitions import (
 )
 from deltamem_tui.memory.flat.nearest import asked, learnt, nearest, recalled
 from deltamem_tui.memory.plan import Change, Count, LearnResult, Plan, Revise, addition
-from deltamem_tui.memory.procedure import filled, numbered
+from deltamem_tui.memory.procedure import TRAP, filled, numbered
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, by_use, cosines
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-TRAP, MISSING = "[TRAP]", "[MISSING]"
 _MOST_NOTES = 3
 _MOST_STEPS = 150
 _LONGEST = 100_000  # characters of a trajectory
@@ -293,24 +292,17 @@ def write_by_rules(
 
 
 def _adjusted(episode: Trajectory, record: Node) -> Extraction:
-    """Add the first prescribed step that was refused, else the step of the goal not reached."""
+    """Add the first prescribed step that was refused."""
     lines = record.payload["script"].splitlines()
-    known = [line for line in lines if line.startswith((TRAP, MISSING))]
+    known = [line for line in lines if line.startswith(TRAP)]
     told = [key(found[1]) for line in lines if (found := _STEP.fullmatch(line))]
     domain, moves = moves_of(episode)
     tried = reversed(domain.fruitless(moves))
     refused = {key(each.action): each for each, _ in tried if each.failed}
-    missing = failure_of(episode).missing
-    own = goal_of(episode.domain, record.payload[KEY])
-    is_own = own.trigger == goal_of(episode.domain, episode.task).trigger
-    if trap := next((refused[each] for each in told if each in refused), None):
-        note, why = f"{TRAP} {trap.action} → {trap.answer}", "a prescribed step was refused"
-    elif missing and is_own and not any(each.startswith(key(missing)) for each in told):
-        note, why = f"{MISSING} {missing}", "a step of the goal was not reached"
-    else:
-        note = why = ""
+    trap = next((refused[each] for each in told if each in refused), None)
+    note = f"{TRAP} {trap.action} → {trap.answer}" if trap else ""
     if note in ("", *known):
         return Extraction(None, "the failure shows no step that the record got wrong")
-    steps = [line for line in lines if line not in known]
+    why, steps = "a prescribed step was refused", [line for line in lines if line not in known]
     script = "\n".join([*steps, *[*known, note][-_MOST_NOTES:]])
     return Extraction({"diagnosis": why, "script": script}, why)

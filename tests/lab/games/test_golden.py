@@ -86,7 +86,7 @@ def reading(episode: Trajectory) -> Iterator[str]:
     yield from (f"instead: {each.action}: {instead}" for each, instead in recoveries(episode)[:2])
     if not episode.outcome.success:
         why = failure_of(episode)
-        yield f"failed: {why.kind} | {why.reflection} | {why.plan} | {why.missing}"
+        yield f"failed: {why.kind} | {why.reflection} | {why.plan}"
         yield f"unexplored: {domain.unexplored(episode, goal)}"
 
 

@@ -306,14 +306,10 @@ def test_a_repair_warns_of_the_first_prescribed_step_that_was_refused() -> None:
     assert not rules.write_by_rules(ADJUST, REFUSED, (record(script),)).payloads
 
 
-def test_a_repair_else_says_what_is_missing_and_keeps_the_last_three_notes() -> None:
+def test_a_repair_keeps_the_last_three_notes() -> None:
+    told = record("1. clean [object] with sinkbasin\n[TRAP] a → b\n[TRAP] c → d\n[TRAP] e → f")
+    script = rules.write_by_rules(ADJUST, REFUSED, (told,)).payloads[0]["script"]
+    assert script.splitlines()[1:3] == ["[TRAP] c → d", "[TRAP] e → f"]
+    assert script.splitlines()[3].startswith("[TRAP] clean [object] with sinkbasin")
     lost = replace(LOST, steps=LOST.steps[:2])
-    told = record("1. go to desk\n[TRAP] a → b\n[TRAP] c → d\n[TRAP] e → f")
-    script = rules.write_by_rules(ADJUST, lost, (told,)).payloads[0]["script"]
-    assert script.splitlines()[:3] == ["1. go to desk", "[TRAP] c → d", "[TRAP] e → f"]
-    assert script.splitlines()[3].startswith("[MISSING] clean [object]")
-    assert KEY not in script
-    told = record("1. clean [object] with sinkbasin")
     assert rules.write_by_rules(ADJUST, lost, (told,)).payload is None
-    other_kind = replace(lost, task="put two cup in cabinet.")
-    assert rules.write_by_rules(ADJUST, other_kind, (record("1. go to desk"),)).payload is None
