@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.reports.view import ReportView
     from deltamem_tui.memory.runs.learning import LearningReport
     from deltamem_tui.memory.runs.questions import AnswersReport
-    from deltamem_tui.memory.writers.extraction import Payment
+    from deltamem_tui.memory.writers.extraction import Call
     from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
@@ -54,7 +54,7 @@ class BatchRound:
         """How many answers were taken and questions asked."""
         return self.asked + self.taken.taken
 
-    def write(self, asked: Sequence[tuple[ChatRequest, Payment]]) -> None:
+    def write(self, asked: Sequence[tuple[ChatRequest, Call]]) -> None:
         """Write the requests; an empty file if nothing is asked any more."""
         from deltamem_tui.memory.runs.questions import write_requests
 

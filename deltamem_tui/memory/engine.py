@@ -51,9 +51,8 @@ from deltamem_tui.memory.writers.extraction import (
     Extraction,
     FunctionWriter,
     Inputs,
-    question,
 )
-from deltamem_tui.memory.writers.writer import PaidWriter, Writer
+from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.model import Trajectory, chosen_domain
 from deltamem_tui.trajectory.receipt import Receipt, made, together
@@ -168,8 +167,8 @@ def learn(
             raise wrong_argument("receipt", "a Receipt", receipt)
         trajectory = trajectory.with_facts(receipts=together((*trajectory.receipts, receipt)))
     writer = writer_of(bank, extractor)
-    if isinstance(writer, PaidWriter):
-        writer = writer.paying(lambda paid: usage_log.append(bank.path, paid.record()))
+    if paying := getattr(writer, "paying", None):  # it asks a model
+        writer = paying(lambda call: usage_log.append(bank.path, call.bill()))
     trajectory = as_stored(bank, trajectory)
     embedder = embedder_of(bank, embedder)
     return learn_stored(bank, trajectory, writer, embedder)
@@ -322,7 +321,8 @@ def _remembering(writer: Writer) -> Writer:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Extraction:
-        key = question(purpose, episode, notes, inputs)
+        revisions = tuple((node.id, node.revision) for node in notes)
+        key = purpose, episode.id if episode else None, revisions, tuple(sorted(inputs.items()))
         if key not in known:
             known[key] = writer.write(purpose, episode, notes, inputs)
         return known[key]

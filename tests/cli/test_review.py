@@ -11,7 +11,6 @@ from deltamem_tui.errors import TrajectoryError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
-from deltamem_tui.memory.writers.model import Judgement
 from deltamem_tui.trajectory.model import Outcome
 from tests.cli.support import Program
 
@@ -22,7 +21,7 @@ def judged(bank: Bank, number: int, *, success: bool) -> str:
     outcome = Outcome(success, None, "judge", "it looked so")
     call = Call("judge", None, "m", "", Usage())
     with suppress(TrajectoryError):  # the log's own counts more, and the judge's is kept
-        take_judgement(bank, episode, Judgement(outcome, call))
+        take_judgement(bank, episode, outcome, call)
     return episode
 
 

@@ -21,7 +21,7 @@ from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, StorageError
 from deltamem_tui.llm.cost import Usage
-from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter, Payment
+from deltamem_tui.memory.writers.extraction import Call, Extraction, FunctionWriter
 from deltamem_tui.memory.writers.model import ModelExtractor
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 
@@ -60,7 +60,7 @@ class Asking:
         self._calls: list[Future[Any]] = []
         self._planned: deque[Question] = deque()
         self._trusted = False
-        self._unwritten: list[Payment] = []
+        self._unwritten: list[Call] = []
         self._lock = threading.Lock()
 
     @property
@@ -122,7 +122,7 @@ class Asking:
         self._used.add(key)
         return future.result()
 
-    def pay(self, payment: Payment) -> None:
+    def pay(self, payment: Call) -> None:
         """Count a payment and write it down, in any thread.
 
         An answer is used even if the disk refuses its line, which is tried again at the end.
@@ -130,7 +130,7 @@ class Asking:
         with self._lock:
             self.usage += payment.usage
         try:
-            usage_log.append(self._folder, payment.record())
+            usage_log.append(self._folder, payment.bill())
         except StorageError:
             with self._lock:
                 self._unwritten.append(payment)
@@ -150,7 +150,7 @@ class Asking:
         finally:
             with self._lock:
                 while self._unwritten:
-                    usage_log.append(self._folder, self._unwritten[0].record())
+                    usage_log.append(self._folder, self._unwritten[0].bill())
                     del self._unwritten[0]
 
     def _send(self, key: tuple[str, str], ask: Callable[[], Any]) -> Future[Any]:

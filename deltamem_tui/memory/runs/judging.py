@@ -26,9 +26,9 @@ from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError
 from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.memory.work.signs import is_weak, weak_outcome
 from deltamem_tui.memory.writers.extraction import Call, FailedCallError
-from deltamem_tui.memory.writers.model import Judge, Judgement
+from deltamem_tui.memory.writers.model import Judge
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.model import Trajectory
+from deltamem_tui.trajectory.model import Outcome, Trajectory
 
 
 @dataclass(slots=True)
@@ -123,9 +123,8 @@ def judge_episodes(
             stack.callback(asking.close, judge.cancel)
             for each in asking.turns(ids, lambda episode_id: [question(episode_id)]):
                 try:
-                    judgement = asking.answer(*question(each))
-                    judged = take_judgement(bank, each, judgement)
-                    report.judged.append((judged, judgement.call))
+                    outcome, call = asking.answer(*question(each))
+                    report.judged.append((take_judgement(bank, each, outcome, call), call))
                 except (ExtractionError, TrajectoryError) as error:
                     report.errors.append(_refused(bank, each, error))
                 advance()
@@ -149,7 +148,7 @@ def _refused(bank: Bank, episode_id: str, error: DeltaMemError) -> TrajectoryErr
     return TrajectoryError(error.message, source=episode_id, hint=error.hint)
 
 
-def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Trajectory:
+def take_judgement(bank: Bank, episode_id: str, outcome: Outcome, call: Call) -> Trajectory:
     """Keep a judge's outcome of an episode that has none; returns the episode with it.
 
     Raises:
@@ -165,10 +164,10 @@ def take_judgement(bank: Bank, episode_id: str, judgement: Judgement) -> Traject
         )
         if any(each.source == "judge" and not is_weak(each) for each in verdicts_on(known)):
             raise by_now
-        judged = with_verdict(known, judgement.outcome)
+        judged = with_verdict(known, outcome)
         put_episode(batch, bank, judged)
-        batch.log("judge", _detail(episode_id, judgement.outcome.success, judgement.call))
-    if judged.outcome != judgement.outcome:
+        batch.log("judge", _detail(episode_id, outcome.success, call))
+    if judged.outcome != outcome:
         raise by_now
     return judged
 

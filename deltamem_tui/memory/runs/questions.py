@@ -41,14 +41,14 @@ from deltamem_tui.memory.plan import Due
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
 from deltamem_tui.memory.vectors.search import embedder_of
-from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter, Payment
+from deltamem_tui.memory.writers.extraction import Call, Extraction, FunctionWriter
 from deltamem_tui.memory.writers.model import Judge, ModelExtractor
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
 
-Questions = Sequence[tuple[ChatRequest, Payment]]
+Questions = Sequence[tuple[ChatRequest, Call]]
 """A question, with the bill's entry for it."""
 
 # What one of these episodes teaches changes what the others of its kind ask.
@@ -181,8 +181,8 @@ class _Noted:
     """The questions that wait for answers, by key."""
 
     def __init__(self, batch: BatchCaller) -> None:
-        self.found: dict[str, tuple[ChatRequest, Payment]] = {}
-        self._batch, self._payments = batch, list[Payment]()
+        self.found: dict[str, tuple[ChatRequest, Call]] = {}
+        self._batch, self._payments = batch, list[Call]()
         self.paid = self._payments.append
 
     def note(self) -> None:
@@ -257,7 +257,7 @@ def judging_questions(
 def write_requests(path: Path, batch: BatchCaller, asked: Questions) -> None:
     """Write questions as requests of a batch: a file that appears whole, over an earlier one."""
     for request, payment in asked:  # before anyone can send them
-        batch.remember(request, payment.record())
+        batch.remember(request, payment.bill())
     with files.new_file(path, replace=True) as draft:
         files.write_parts(draft, (batch.line(request) for request, _ in asked))
 

@@ -5,14 +5,14 @@ A method decides *where* a new node goes; a writer decides *what* it says.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from types import MappingProxyType
 from typing import Any
 
 from msgspec.structs import replace
 
-from deltamem_tui.bank.node import Node, Origin
+from deltamem_tui.bank.node import Origin
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts.use import Purpose
@@ -99,9 +99,10 @@ class Call:
         tree: The tree it was for; None if it was not for a single tree.
         model: Who was asked.
         prompt: Digest of the prompt; empty if there was no answer to it.
-        usage: What it took, all attempts together; the bank's `usage.jsonl` has it.
+        usage: What it took, all attempts together; one answer out of the cache took nothing.
         attempts: How often it was asked, the first time included.
         cut: What of the episode did not fit the model's window; empty if all did.
+        source: The episode's id, or that of the last of the notes where there is no episode.
     """
 
     purpose: Purpose
@@ -111,6 +112,7 @@ class Call:
     usage: Usage
     attempts: int = 1
     cut: str = ""
+    source: str = ""
 
     def record(self) -> dict[str, Any]:
         """Return the call as data, without what is empty and without what it took."""
@@ -122,53 +124,21 @@ class Call:
             **{name: fact for name, fact in facts.items() if fact},
         }
 
-
-@dataclass(frozen=True, slots=True)
-class Payment:
-    """One answer of a model, as in `Call`. One out of the response cache took nothing.
-
-    `source` is the episode's id, or that of the last of the notes where there is no episode.
-    """
-
-    purpose: Purpose
-    tree: str | None
-    source: str
-    model: str
-    prompt: str
-    usage: Usage
-
-    def record(self) -> dict[str, Any]:
-        """Return the payment as data. A cost of null is one that is not known."""
+    def bill(self) -> dict[str, Any]:
+        """Return what it took, as a line of `usage.jsonl`. A cost of null is not known."""
+        kind = "node" if self.purpose in ("fuse", "induce") else "episode"
         return {
             "purpose": self.purpose,
             **({"tree": self.tree} if self.tree else {}),
-            **({self._kind_of_source: self.source} if self.source else {}),
+            **({kind: self.source} if self.source else {}),
             "model": one_line(self.model, 200),
             "prompt": self.prompt,
             **asdict(self.usage),
         }
 
-    @property
-    def _kind_of_source(self) -> str:
-        return "node" if self.purpose in ("fuse", "induce") else "episode"
 
-
-OnPayment = Callable[[Payment], object]
+OnPayment = Callable[[Call], object]
 """Called with each answer when it comes, in whatever thread, before it is kept or used."""
-
-
-def no_payment(_payment: Payment) -> None:
-    """Nothing is done with it."""
-
-
-def both(one: OnPayment, other: OnPayment) -> OnPayment:
-    """Call the one, then the other."""
-
-    def call(payment: Payment) -> None:
-        one(payment)
-        other(payment)
-
-    return other if one is no_payment else call
 
 
 class FailedCallError(ExtractionError):
@@ -179,11 +149,3 @@ class FailedCallError(ExtractionError):
     ) -> None:
         super().__init__(message, source=source, hint=hint)
         self.call = call
-
-
-def question(
-    purpose: str, episode: Trajectory | None, notes: Sequence[Node], inputs: Inputs
-) -> tuple[Hashable, ...]:
-    """Return what tells one question to a writer from another."""
-    revisions = tuple((node.id, node.revision) for node in notes)
-    return purpose, episode.id if episode else None, revisions, tuple(sorted(inputs.items()))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol, Self, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
@@ -14,7 +14,6 @@ from deltamem_tui.memory.writers.extraction import (
     Extraction,
     FailedCallError,
     Inputs,
-    OnPayment,
 )
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -48,15 +47,6 @@ class Writer(Protocol):
             ExtractionError: Nothing could be made of it.
             LanguageModelError: The model cannot be asked at all.
         """
-        ...
-
-
-@runtime_checkable
-class PaidWriter(Writer, Protocol):
-    """A writer that asks a model."""
-
-    def paying(self, on_payment: OnPayment) -> Self:
-        """Return the same writer, which reports what its answers take to this one too."""
         ...
 
 

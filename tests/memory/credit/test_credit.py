@@ -27,7 +27,6 @@ from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
-from deltamem_tui.memory.writers.model import Judgement
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.receipt import ShownNode, made
 from tests.bank.support import manifest, node, vector
@@ -99,8 +98,8 @@ def worth(word: Outcome, utility: Utility) -> float | None:
 
 
 def judge(bank: Bank, episode_id: str, *, success: bool) -> None:
-    judgement = Judgement(Outcome(success, None, "judge"), Call("judge", None, "m", "", Usage()))
-    take_judgement(bank, episode_id, judgement)
+    call = Call("judge", None, "m", "", Usage())
+    take_judgement(bank, episode_id, Outcome(success, None, "judge"), call)
 
 
 NUMBERS = st.integers(0, 4)

@@ -35,7 +35,6 @@ from deltamem_tui.memory.episodes.stored_episodes import LEARNT_AS, episode
 from deltamem_tui.memory.method import names
 from deltamem_tui.memory.runs.judging import take_judgement
 from deltamem_tui.memory.writers.extraction import Call
-from deltamem_tui.memory.writers.model import Judgement
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Step, Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 
@@ -74,7 +73,7 @@ def test_judge_log_and_person_are_all_remembered(tmp_path: Path) -> None:
 
     judged, stated = Outcome(True, None, "judge", "It is warm."), Outcome(False, 0.0, "stated")
     call = Call("judge", None, "m", "", Usage())
-    take_judgement(bank, EPISODE.id, Judgement(judged, call))
+    take_judgement(bank, EPISODE.id, judged, call)
     assert words() == (judged,)
     take_in(bank, [EPISODE.with_outcome(stated)])
     assert words() == (stated, judged)

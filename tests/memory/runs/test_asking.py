@@ -17,7 +17,7 @@ from deltamem_tui.errors import BudgetError, CredentialsError, DeltaMemError, St
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError
 from deltamem_tui.memory.statistics import history
-from deltamem_tui.memory.writers.extraction import Payment
+from deltamem_tui.memory.writers.extraction import Call
 from tests.memory.support import new_bank
 
 SECONDS = 20.0
@@ -194,8 +194,8 @@ def test_closing_cancels_and_waits_a_little(
         assert not thread.is_alive()
 
 
-def payment(usage: Usage = CALL) -> Payment:
-    return Payment("extract", "task", "0123456789abcdef", "some/model", "abc", usage)
+def payment(usage: Usage = CALL) -> Call:
+    return Call("extract", "task", "some/model", "abc", usage, source="0123456789abcdef")
 
 
 def test_each_payment_is_a_line_and_the_lines_are_the_sum(bank: Bank) -> None:

@@ -1,5 +1,5 @@
 """Asking a language model: distilling episodes, fusing chains, judging outcomes, finding scenes."""
 
-from deltamem_tui.memory.writers.model.writer import Judge, Judgement, ModelExtractor
+from deltamem_tui.memory.writers.model.writer import Judge, ModelExtractor
 
-__all__ = ["Judge", "Judgement", "ModelExtractor"]
+__all__ = ["Judge", "ModelExtractor"]

@@ -22,9 +22,6 @@ from deltamem_tui.memory.writers.extraction import (
     FailedCallError,
     Inputs,
     OnPayment,
-    Payment,
-    both,
-    no_payment,
 )
 from deltamem_tui.memory.writers.model.request import Request, RequestMaker
 from deltamem_tui.text import one_line
@@ -43,16 +40,16 @@ _REASON_WIDTH = 600
 class ModelExtractor:
     """Distils episodes by asking a model. Any number of threads may share one.
 
-    The bank's `domain` is for episodes that name none. `on_payment` is called with each answer
-    when it comes, in whatever thread. The `fallback` is asked where no answer of the first model
-    can be used.
+    The bank's `domain` is for episodes that name none. All of `on_payment` are called with each
+    answer when it comes, in whatever thread. The `fallback` is asked where no answer of the first
+    model can be used.
     """
 
     client: Client
     domain: str = "generic"
     folders: Sequence[Path] | None = None
     method: str = DEFAULT
-    on_payment: OnPayment = no_payment
+    on_payment: tuple[OnPayment, ...] = ()
     fallback: Client | None = None
 
     @property
@@ -72,7 +69,7 @@ class ModelExtractor:
 
     def paying(self, on_payment: OnPayment) -> Self:
         """Return the same extractor, which reports what its answers take to this one too."""
-        return replace(self, on_payment=both(self.on_payment, on_payment))
+        return replace(self, on_payment=(*self.on_payment, on_payment))
 
     def of_method(self, method: Method) -> Self:
         """Return the same extractor, which writes with the prompts of a method."""
@@ -160,7 +157,8 @@ class ModelExtractor:
         kind, tree = use.call, use.collection or None
 
         def on_answer(usage: Usage) -> None:
-            self.on_payment(Payment(kind, tree, source, model, digest, usage))
+            for pay in self.on_payment:
+                pay(Call(kind, tree, model, digest, usage, source=source))
 
         try:
             answer = self.client.ask(
@@ -198,19 +196,11 @@ class ModelExtractor:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Judgement:
-    """A judge's outcome for an episode with its reasons, and the question."""
-
-    outcome: Outcome
-    call: Call
-
-
 class Judge(ModelExtractor):
     """Judges episodes of unknown outcome by asking a model; what it says is kept as a judge's."""
 
-    def judge(self, trajectory: Trajectory) -> Judgement:
-        """Ask whether an episode solved its task.
+    def judge(self, trajectory: Trajectory) -> tuple[Outcome, Call]:
+        """Ask whether an episode solved its task; returns the answer with its reasons.
 
         Raises:
             FailedCallError: It said neither yes nor no, also when asked again.
@@ -223,5 +213,5 @@ class Judge(ModelExtractor):
             raise ExtractionError(found.reason, source=trajectory.id)
         reason = one_line(found.payload["reasons"], _REASON_WIDTH)
         success = found.payload["solved"] == "yes"
-        outcome = Outcome(success=success, source="judge", reason=reason)
-        return Judgement(outcome, *found.calls("judge"))
+        (call,) = found.calls("judge")
+        return Outcome(success=success, source="judge", reason=reason), call

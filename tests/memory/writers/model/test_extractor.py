@@ -266,7 +266,7 @@ def test_a_stronger_model_answers_what_the_first_cannot(server: ModelServer) -> 
     asking = ModelExtractor(
         client(server),
         fallback=client(server, "openai/strong"),
-        on_payment=lambda each: paid.append((each.model, each.usage.calls)),
+        on_payment=(lambda each: paid.append((each.model, each.usage.calls)),),
     )
     server.answer(*["What?"] * 3, said(SKILL))
     extraction = extract(asking, "task", EPISODE, ())

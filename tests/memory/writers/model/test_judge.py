@@ -23,9 +23,8 @@ def test_the_verdict_counts_and_the_reasons_stay(
     server: ModelServer, solved: object, success: bool
 ) -> None:
     server.answer(f"<think>yes or no?</think>{verdict(solved, REASONS)}")
-    judgement = Judge(client(server)).judge(UNKNOWN)
-    assert judgement.outcome == Outcome(success, None, "judge", REASONS)
-    call = judgement.call
+    outcome, call = Judge(client(server)).judge(UNKNOWN)
+    assert outcome == Outcome(success, None, "judge", REASONS)
     assert (call.purpose, call.model, call.usage.calls) == ("judge", MODEL, 1)
     assert call.prompt == prompts.find("alfworld", "judge").digest
     schema = server.requests[0].body["response_format"]["json_schema"]["schema"]
@@ -35,7 +34,7 @@ def test_the_verdict_counts_and_the_reasons_stay(
 @pytest.mark.parametrize("text", ["", "yes", verdict("maybe"), verdict(True), said({})])
 def test_anything_else_is_asked_again_and_is_no_outcome(server: ModelServer, text: str) -> None:
     server.answer(text, verdict("yes"))
-    assert Judge(client(server)).judge(UNKNOWN).outcome.success is True
+    assert Judge(client(server)).judge(UNKNOWN)[0].success is True
     server.answer(text)
     with pytest.raises(FailedCallError) as caught:
         Judge(client(server)).judge(UNKNOWN)

@@ -157,12 +157,12 @@ def test_nobody_is_overruled(server: ModelServer, bank: Bank, source: str) -> No
     if source == "user":
         target = give_outcome(bank, UNSAID[0].id, success=False)
     with pytest.raises(TrajectoryError, match=rf"already has an outcome \({source}\)"):
-        take_judgement(bank, target.id, judge.judge(target))
+        take_judgement(bank, target.id, *judge.judge(target))
     found = kept(bank, target.id)
     assert found is not None
     assert (found.outcome, found.verdicts) == (target.outcome, (SAID,))
     with pytest.raises(TrajectoryError, match=rf"already has an outcome \({source}\)"):
-        take_judgement(bank, target.id, judge.judge(target))
+        take_judgement(bank, target.id, *judge.judge(target))
     assert kept(bank, target.id) == found
 
 
