@@ -198,8 +198,11 @@ WRONG_BANKS: dict[str, tuple[dict[str, Any], str]] = {
     "a domain elsewhere": ({"domain": "../../../etc"}, "cannot be the name of a domain"),
     "a domain in a domain": ({"domain": "a/b"}, "cannot be the name of a domain"),
     "embedder": ({"embedder": 3}, "embedder must be an Embedder or the name of one, not int"),
-    "numbers": ({"parameters": 3}, "parameters must be TreeParameters for task and env, not int"),
-    "half the numbers": ({"parameters": {"task": 3}}, "parameters must be TreeParameters for task"),
+    "numbers": ({"parameters": 3}, "parameters must be Parameters, or these by name, not int"),
+    "half the numbers": (
+        {"parameters": {"task": 3}},
+        "settings: Expected `object`, got `int` - at `$.task`",
+    ),
     "no number": (
         {"parameters": numbers(tau_base=float("nan"))},
         "tau_base must be a number from -1 to 1",

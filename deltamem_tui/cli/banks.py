@@ -199,10 +199,10 @@ def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[A
 
 def methods() -> Result:
     """List the memory methods; a new bank is made for one of them."""
-    from deltamem_tui.memory.method import titles
+    from deltamem_tui.memory.method import method_named, names
 
-    data = [{"name": name, "title": title} for name, title in titles().items()]
-    view = table(("method", "what it keeps"), titles().items())
+    data = [{"name": name, "title": method_named(name).title} for name in names()]
+    view = table(("method", "what it keeps"), [tuple(each.values()) for each in data])
     return Result("methods", {"methods": data}, view=view)
 
 

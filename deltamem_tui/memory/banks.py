@@ -20,7 +20,7 @@ from deltamem_tui.errors import UsageError, wrong_argument
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import DEFAULT, Method, method_named
-from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record, to_record
+from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record
 
 
 def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
@@ -110,18 +110,12 @@ def _settings(method: Method, domain: str, embedder: str, given: object) -> dict
     """Return the settings as the manifest keeps them, if they can be a bank's."""
     kind = method.settings
     if given is None:
-        return stored_record(kind.preset(domain, embedder))
-    if isinstance(given, kind):
-        return stored_record(checked(given))
-    groups = kind.groups()
-    if not isinstance(given, Mapping) or any(
-        not isinstance(given.get(name), group) for name, group in groups.items()
-    ):
-        wanted = f"{' and '.join({each.__name__ for each in groups.values()})} for "
-        wanted = wanted + " and ".join(groups) if groups else kind.__name__
-        raise wrong_argument("parameters", wanted, given)
-    record = {name: to_record(given[name]) if name in groups else given[name] for name in given}
-    return stored_record(from_record(kind, record))
+        given = kind.preset(domain, embedder)
+    elif isinstance(given, Mapping):
+        given = from_record(kind, given)
+    if not isinstance(given, kind):
+        raise wrong_argument("parameters", f"{kind.__name__}, or these by name", given)
+    return stored_record(checked(given))
 
 
 def _facts(provenance: object) -> Mapping[str, Any]:

@@ -8,7 +8,7 @@ again on what the bank shows then, and no writer is asked the same thing twice.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
 
 from msgspec.structs import replace
@@ -29,12 +29,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory.episodes.outcomes import forget_lessons, weighed, with_facts_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode, put_episode, unmarked
 from deltamem_tui.memory.forgetting import forget_if_due
-from deltamem_tui.memory.method import (
-    RulesExtractor,
-    method_of,
-    rank_by_similarity,
-    settings_of,
-)
+from deltamem_tui.memory.method import RulesExtractor, method_of, settings_of
 from deltamem_tui.memory.plan import (
     Add,
     Change,
@@ -45,7 +40,14 @@ from deltamem_tui.memory.plan import (
     Revise,
 )
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
+from deltamem_tui.memory.vectors.search import (
+    Candidate,
+    EmbeddingCache,
+    embedder_of,
+    scan_by_use,
+    scan_of,
+    weighting_of,
+)
 from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Extraction,
@@ -122,12 +124,21 @@ def search(
     Every collection that is named, or all, is asked the same, and answers by similarity, keys of
     other nodes left out; the embedder is loaded if not given.
     """
-    text, keys = clean(text).strip(), method_of(bank).key_depths
+    text, depths = clean(text).strip(), method_of(bank).key_depths
     vector = embedder_of(bank, embedder).embed_queries([text])[0]
-    return [
-        rank_by_similarity(bank, name, text, vector, count, keys.get(name))
-        for name in (bank.trees if collections is None else collections)
-    ]
+    weighting = weighting_of(bank)
+
+    def answer(name: str) -> CollectionRecall:
+        tree, keys = bank.tree(name), depths.get(name)
+        scan = scan_of(tree, weighting)
+        if keys is not None:
+            scan = scan_by_use(tree, weighting, lambda tree: tree.depth >= keys)
+        best = scan.best(vector, 0.0, max(count, 1))
+        found = [Candidate(tree.node_at(row), near, 0.0, score) for row, near, score in best]
+        chains = tuple(tree.chain_at(row) for row, *_ in best)
+        return CollectionRecall(name, text, -1.0, tuple(found), chains)
+
+    return [answer(name) for name in (bank.trees if collections is None else collections)]
 
 
 def learn(
@@ -211,24 +222,23 @@ def learn_stored(
             if bank.commit.sequence != planned_on:
                 continue
             _apply(batch, plan.changes)
-            if counts := _counts(plan.changes):
+            counts = {
+                (each.collection, each.node): (each.hits, each.recalls, each.successes)
+                for each in plan.changes
+                if isinstance(each, Count)
+            }
+            if counts:
                 count_learnt(batch, bank.snapshots, trajectory.id, counts)
             kept, known = plan.episode or trajectory, episode(bank, trajectory.id)
             kept = weighed(with_facts_of(kept, known)) if known else kept
-            if plan.episode or known is None or _says_more(kept, known):
+            told = {known.outcome, *known.receipts} if known else set()
+            if plan.episode or not {kept.outcome, *kept.receipts} <= told:
                 put_episode(batch, bank, kept)
             batch.set_state(trajectory.id, EpisodeState.LEARNT)
             batch.log("learn", plan.result.record(trajectory))
         if settings_of(bank).forget_every:
             forget_if_due(bank)
         return dataclasses.replace(plan.result, written=plan.written)
-
-
-def _says_more(kept: Trajectory, known: Trajectory) -> bool:
-    """Return whether an episode comes with another outcome than the bank has, or with more
-    receipts.
-    """
-    return known.outcome != kept.outcome or not {*kept.receipts} <= {*known.receipts}
 
 
 def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
@@ -300,15 +310,6 @@ def _apply(batch: Batch, changes: Iterable[Change]) -> None:
             batch.add_node(each.collection, each.node, each.vector)
         elif isinstance(each, Revise):
             batch.revise_node(each.collection, each.node, each.vector)
-
-
-def _counts(changes: Iterable[Change]) -> Mapping[tuple[str, str], Sequence[int]]:
-    """Return what an episode counts of each node."""
-    return {
-        (each.collection, each.node): (each.hits, each.recalls, each.successes)
-        for each in changes
-        if isinstance(each, Count)
-    }
 
 
 def _remembering(writer: Writer) -> Writer:

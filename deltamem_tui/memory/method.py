@@ -9,13 +9,13 @@ is, and what it asks models for, so that their prompts can be checked beforehand
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, Literal
 
-from msgspec.structs import replace
+from msgspec import structs
 
 from deltamem_tui.bank.node import TEXT_LIMIT, Collection, Node
 from deltamem_tui.errors import BankCorruptError, ExtractionError, UsageError
@@ -31,29 +31,25 @@ from deltamem_tui.trajectory.model import Trajectory, scene_of
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoints
 
-    import numpy as np
-    from numpy.typing import NDArray
-
     from deltamem_tui.bank.bank import Bank
+    from deltamem_tui.bank.manifest import Manifest
     from deltamem_tui.embedding.protocol import Embedder
     from deltamem_tui.memory.plan import Due, LearnResult, MaintenanceResult, Plan
-    from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-
-    Vector = NDArray[np.float32]
+    from deltamem_tui.memory.recall_result import Query, RecallResult
 
 
 DEFAULT = "deltamem"
-_OWN = {
-    "deltamem": "deltamem.definition:METHOD",
-    "awm": "flat.definitions:AWM",
-    "memp": "flat.definitions:MEMP",
-    "reasoningbank": "flat.definitions:REASONINGBANK",
-    "synapse": "flat.definitions:SYNAPSE",
-    "cdmem": "cdmem.definition:METHOD",
+PLACES = {
+    "deltamem": "deltamem_tui.memory.deltamem.definition:METHOD",
+    "awm": "deltamem_tui.memory.flat.definitions:AWM",
+    "memp": "deltamem_tui.memory.flat.definitions:MEMP",
+    "reasoningbank": "deltamem_tui.memory.flat.definitions:REASONINGBANK",
+    "synapse": "deltamem_tui.memory.flat.definitions:SYNAPSE",
+    "cdmem": "deltamem_tui.memory.cdmem.definition:METHOD",
 }
-"""This package's: the place of each definition, which loads nothing that the method works with."""
+"""Where each definition is, which loads nothing that the method works with."""
 _GROUP = "deltamem.methods"
-_registered: dict[str, Method] = {}
+"""The entry points of other packages' methods."""
 _READ = 8000  # characters of each text: what the rules write is a few words of it
 
 
@@ -64,45 +60,10 @@ def late(path: str) -> Callable[..., Any]:
     """
 
     def call(*arguments: Any, **named: Any) -> Any:
-        return function_at(path)(*arguments, **named)
+        return resolve_name(path)(*arguments, **named)
 
     call.__qualname__ = path
     return call
-
-
-@cache
-def function_at(path: str) -> Callable[..., Any]:
-    """Return the function that a path names, `module:name`."""
-    module, _, name = path.partition(":")
-    function: Callable[..., Any] = getattr(import_module(module), name)
-    return function
-
-
-def rank_by_similarity(
-    bank: Bank, collection: str, text: str, vector: Vector, count: int, keys: int | None = None
-) -> CollectionRecall:
-    """Return the nodes of a collection whose keys are nearest, each recalled.
-
-    From the depth `keys` on nodes are only keys of those above them, and left out.
-    """
-    from deltamem_tui.memory.recall_result import CollectionRecall
-    from deltamem_tui.memory.vectors.search import Candidate, scan_by_use, scan_of, weighting_of
-
-    tree, weighting = bank.tree(collection), weighting_of(bank)
-    scan = scan_of(tree, weighting)
-    if keys is not None:
-        scan = scan_by_use(tree, weighting, lambda tree: tree.depth >= keys)
-    found = [
-        (row, Candidate(tree.node_at(row), similarity, 0.0, score))
-        for row, similarity, score in scan.best(vector, 0.0, max(count, 1))
-    ]
-    chains = tuple(tree.chain_at(row) for row, _ in found)
-    return CollectionRecall(collection, text, -1.0, tuple(each for _, each in found), chains)
-
-
-def write_nothing(purpose: str, *_: object) -> Extraction:
-    """Refuse to write without a model."""
-    raise ExtractionError(f"the method does not write {purpose} by rules")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -146,9 +107,9 @@ class Method:
     rules: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, PromptUse] = field(default_factory=dict)
     key_depths: Mapping[str, int] = field(default_factory=dict)
-    write_by_rules: Callable[[str, Trajectory | None, Sequence[Node], Inputs], Extraction] = (
-        write_nothing
-    )
+    write_by_rules: (
+        Callable[[str, Trajectory | None, Sequence[Node], Inputs], Extraction] | None
+    ) = None
     due: Callable[[Bank], Sequence[Due]] = lambda _: ()
     maintain: Callable[[Bank, Due, Writer, Embedder], Plan[MaintenanceResult] | None] = lambda *_: (
         None
@@ -201,19 +162,9 @@ def cleaned(
     return texts
 
 
-def register(method: Method) -> None:
-    """Make a method known to this process."""
-    _registered[method.name] = method
-
-
 def names() -> list[str]:
     """Return the names of all methods, this package's first."""
-    return list(dict.fromkeys([*_OWN, *_registered, *_installed().names]))
-
-
-def titles() -> dict[str, str]:
-    """Return what each method is, in a few words, by its name."""
-    return {name: method_named(name).title for name in names()}
+    return list(dict.fromkeys([*PLACES, *_installed().names]))
 
 
 def choices() -> dict[str, str]:
@@ -231,8 +182,11 @@ def method_named(name: str) -> Method:
     Raises:
         UsageError: There is no such method.
     """
-    found = _registered.get(name) or _imported(name)
-    if found is None:
+    if name in PLACES:
+        found: Method = resolve_name(PLACES[name])
+    elif others := [*_installed().select(name=name)]:
+        found = others[0].load()
+    else:
         known = names()
         near = get_close_matches(name, known, n=1)
         raise UsageError(
@@ -242,21 +196,12 @@ def method_named(name: str) -> Method:
     return found
 
 
+@cache
 def _installed() -> EntryPoints:
     """Return the methods of other packages."""
     from importlib.metadata import entry_points
 
     return entry_points(group=_GROUP)
-
-
-@cache
-def _imported(name: str) -> Method | None:
-    if name in _OWN:
-        module, _, own = _OWN[name].partition(":")
-        method: Method = getattr(import_module(f"deltamem_tui.memory.{module}"), own)
-        return method
-    found = _installed().select(name=name)
-    return next(iter(found)).load() if found else None
 
 
 def prompt_uses() -> dict[str, PromptUse]:
@@ -332,9 +277,26 @@ def settings_for(bank: Bank, embedder: str) -> tuple[Settings, list[Setting]]:
     return settings, chosen
 
 
-def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Settings:
-    """Change a bank's numbers; see `settings.change`."""
-    return numbers.change(bank, method_of(bank).settings, why, how)
+def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> None:
+    """Change a bank's numbers; the journal says `why`, unless they stay as they are.
+
+    `how` gets the numbers as they are under the writer's lock.
+
+    Raises:
+        BankFrozenError: The bank is frozen.
+        ConfigurationError: A number is outside its range; nothing was written.
+    """
+    how(settings_of(bank))  # what is wrong by itself is refused before any file is touched
+
+    def changed(manifest: Manifest) -> tuple[Manifest, Mapping[str, Any]]:
+        before = settings_of(bank)
+        after = numbers.checked(how(before))
+        if after == before:
+            return manifest, {}
+        record = numbers.stored_record(after)
+        return replace(manifest, settings=record), {"why": why, **record}
+
+    bank.change_manifest("parameters", changed)
 
 
 class RulesExtractor:
@@ -366,10 +328,10 @@ class RulesExtractor:
             ExtractionError: They can make nothing of it.
             OutcomeUnknownError: How the episode ended is not known, and they need to know it.
         """
-        if purpose in SHARED:
+        write = self._method.write_by_rules
+        if write is None or purpose in SHARED:
             raise ExtractionError(f"{purpose} is not written by rules")
-        read = None if episode is None else skimmed(episode)
-        return self._method.write_by_rules(purpose, read, notes, inputs)
+        return write(purpose, episode and skimmed(episode), notes, inputs)
 
 
 def skimmed(trajectory: Trajectory) -> Trajectory:
@@ -378,6 +340,6 @@ def skimmed(trajectory: Trajectory) -> Trajectory:
     def short(text: str) -> str:
         return clean(text[:_READ])
 
-    steps = tuple(replace(each.with_texts(short), thought="") for each in trajectory.steps)
+    steps = tuple(structs.replace(each.with_texts(short), thought="") for each in trajectory.steps)
     task, scene = short(trajectory.task), short(scene_of(trajectory))
-    return replace(trajectory, task=task, environment=scene, steps=steps)
+    return structs.replace(trajectory, task=task, environment=scene, steps=steps)

@@ -7,9 +7,7 @@ manifest holds, what a person types, and what a caller passes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
-from dataclasses import replace
+from collections.abc import Collection, Mapping
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -36,7 +34,6 @@ from deltamem_tui.typed import converted
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.manifest import Manifest
 
 _RETIRED = {
     *("budget", "by", "every", "half_life", "least_recalls", "least_success", "reflections"),
@@ -48,7 +45,7 @@ FromOne = Annotated[int, Meta(ge=1)]
 
 
 class Numbers(Struct, frozen=True, forbid_unknown_fields=True):
-    """Some numbers that belong together. A field's `Meta` has its range, or its description."""
+    """Some numbers that belong together. A field's `Meta` has its range."""
 
 
 class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -91,19 +88,10 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Return the domains with a preset of their own, that of all others last; perhaps none."""
         return ()
 
-    @classmethod
-    def groups(cls) -> dict[str, type[Numbers]]:
-        """Return the collections that have numbers of their own, and what those consist of."""
-        fields = msgspec.structs.fields(cls)
-        return {each.name: each.type for each in fields if _is_group(each.type)}
-
-    def of(self, collection: str) -> Any:
+    def __getitem__(self, collection: str) -> Any:
         """Return the numbers of one collection; all if they are not given per collection."""
         found = getattr(self, collection, self)
         return found if isinstance(found, Numbers) else self
-
-    def __getitem__(self, collection: str) -> Any:
-        return self.of(collection)
 
 
 def _is_group(kind: Any) -> bool:
@@ -119,16 +107,14 @@ class Setting(Struct, frozen=True):
 
     Attributes:
         path: What it is assigned by: `task.tau_base`.
-        description: What it can be: `a similarity from -1 to 1`.
+        description: What it can be: `a number from -1 to 1`.
         choices: The names that it can have; empty if it is a number.
-        optional: Whether it can be none.
     """
 
     path: str
     description: str
+    choices: tuple[str, ...]
     value: Any
-    choices: tuple[str, ...] = ()
-    optional: bool = False
 
     @property
     def name(self) -> str:
@@ -167,34 +153,6 @@ def _in_use(kind: type[Struct], record: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def change(
-    bank: Bank, kind: type[SettingsT], why: str, how: Callable[[SettingsT], SettingsT]
-) -> SettingsT:
-    """Change a bank's numbers, and note it in the journal unless they stay as they are.
-
-    `how` gets the numbers as they are under the writer's lock; `why` goes into the journal.
-
-    Returns:
-        The bank's numbers now.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        ConfigurationError: A number is outside its range; nothing was written.
-    """
-    how(of_bank(bank, kind))  # what is wrong by itself is refused before any file is touched
-
-    def changed(manifest: Manifest) -> tuple[Manifest, Mapping[str, Any]]:
-        before = of_bank(bank, kind)
-        after = checked(how(before))
-        if after == before:
-            return manifest, {}
-        record = stored_record(after)
-        return replace(manifest, settings=record), {"why": why, **record}
-
-    bank.change_manifest("parameters", changed)
-    return of_bank(bank, kind)
-
-
 def to_record(settings: Struct) -> dict[str, Any]:
     """Return all of the settings."""
     record: dict[str, Any] = msgspec.to_builtins(settings)
@@ -219,7 +177,7 @@ def stored_record(settings: Struct) -> dict[str, Any]:
     return record
 
 
-def from_record(kind: type[NumbersT], record: Mapping[str, Any], source: str = "") -> NumbersT:
+def from_record(kind: type[NumbersT], record: Mapping[str, Any]) -> NumbersT:
     """Return the settings of a manifest.
 
     Raises:
@@ -228,53 +186,43 @@ def from_record(kind: type[NumbersT], record: Mapping[str, Any], source: str = "
     try:
         return converted(record, kind)
     except msgspec.ValidationError as error:
-        raise _told(kind, record, source) or ConfigurationError(str(error)) from error
+        raise _told(kind, record, "") or ConfigurationError(f"settings: {error}") from error
 
 
 def _told(kind: type[Struct], record: Mapping[str, Any], source: str) -> ConfigurationError | None:
-    """Return which number is wrong, and what it can be."""
-    known = {field.name: field for field in msgspec.structs.fields(kind)}
-    for name in sorted(set(record) - set(known)):
-        return ConfigurationError(f"unknown parameter {one_line(name, 40)!r}", source=source)
-    for name, field in known.items():
-        if field.required and name not in record:
-            return ConfigurationError(f"the parameter {name!r} is missing", source=source)
-        value, is_group = record.get(name, field.default), _is_group(field.type)
-        if is_group and isinstance(value, Mapping) and (found := _told(field.type, value, name)):
-            return found
-        wanted = "settings" if is_group else description(field)
-        try:
-            converted(value, field.type)
-        except msgspec.ValidationError:
-            told = f"{name} must be {wanted}, not {one_line(repr(value), 40)}"
-            return ConfigurationError(told, source=source)
+    """Return which number is out of its range, and what it can be; None if no single one is."""
+    for field in msgspec.structs.fields(kind):
+        value = record.get(field.name, field.default)
+        if _is_group(field.type):
+            if isinstance(value, Mapping) and (found := _told(field.type, value, field.name)):
+                return found
+        elif field.name in record:
+            try:
+                converted(value, field.type)
+            except msgspec.ValidationError:
+                told = (
+                    f"{field.name} must be {_possible(field)[0]}, not {one_line(repr(value), 40)}"
+                )
+                return ConfigurationError(told, source=source)
     return None
 
 
-def description(field: msgspec.structs.FieldInfo) -> str:
-    """Return what a number can be, from its annotation, which may say it in words of its own."""
-    kind, choices, optional = _annotated(field)
+def _possible(field: msgspec.structs.FieldInfo) -> tuple[str, tuple[str, ...]]:
+    """Return what a number can be, from its annotation, and its choices if those have names."""
+    of_several = get_origin(field.type) in (Union, UnionType)
+    kind, *others = get_args(field.type) if of_several else (field.type,)
+    choices = get_args(kind) if get_origin(kind) is Literal else ()
+    of_type, *metas = get_args(kind) or (kind,)
     if choices:
         text = f"{', '.join(choices[:-1])} or {choices[-1]}"
     elif kind is bool:
         text = "true or false"
     else:
-        of_type, *metas = get_args(kind) or (kind,)
         text = "a whole number" if of_type is int else "a number"
         for each in metas:
-            if each.description:
-                return str(each.description)
             text += "" if each.ge is None else f" from {each.ge}"
             text += "" if each.le is None else f" to {each.le}"
-    return f"{text}, or none" if optional else text
-
-
-def _annotated(field: msgspec.structs.FieldInfo) -> tuple[Any, tuple[str, ...], bool]:
-    """Return a number's type, its choices if those have names, and whether it can be none."""
-    of_several = get_origin(field.type) in (Union, UnionType)
-    types = get_args(field.type) if of_several else (field.type,)
-    choices = get_args(types[0]) if get_origin(types[0]) is Literal else ()
-    return types[0], choices, NoneType in types
+    return f"{text}, or none" if NoneType in others else text, choices
 
 
 def checked(settings: NumbersT) -> NumbersT:
@@ -294,9 +242,7 @@ def listed(settings: Struct, prefix: str = "") -> list[Setting]:
         if isinstance(value, Numbers):
             found += listed(value, f"{prefix}{field.name}.")
         else:
-            _, choices, optional = _annotated(field)
-            path = prefix + field.name
-            found.append(Setting(path, description(field), value, choices, optional))
+            found.append(Setting(prefix + field.name, *_possible(field), value))
     meaningless = getattr(settings, "meaningless", ())
     return [each for each in found if each.path not in meaningless]
 
@@ -319,9 +265,6 @@ def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:
     return from_record(type(settings), record)
 
 
-_VALUES: Mapping[str, bool | None] = {"none": None, "true": True, "false": False}
-
-
 def assigned(settings: SettingsT, assignment: str) -> SettingsT:
     """Return the same settings after `path=value`, as a person types it.
 
@@ -335,15 +278,20 @@ def assigned(settings: SettingsT, assignment: str) -> SettingsT:
             f"expected NAME=VALUE, got {one_line(assignment, 60)!r}",
             hint=f"there are {', '.join(each.path for each in listed(settings))}",
         )
-    if text == "none":
-        with suppress(ConfigurationError):
-            return replaced(settings, path, text)  # the name of a choice
-    return replaced(settings, path, _VALUES[text] if text in _VALUES else _number(text))
+    choices = {each.path: each.choices for each in listed(settings)}.get(path, ())
+    return replaced(settings, path, text if text in choices else _value(text))
 
 
-def _number(text: str) -> int | float | str:
-    """Return the number; the text itself if it is not one, for parameters that name a choice."""
+def _value(text: str) -> int | float | str | None:
+    """Return the number, or what is switched on, off or none; else the text itself."""
+    known: Mapping[str, bool | None] = {"none": None, "true": True, "false": False}
     try:
-        return int(text) if text.lstrip("-").isdigit() else float(text)
+        return (
+            known[text]
+            if text in known
+            else int(text)
+            if text.lstrip("-").isdigit()
+            else float(text)
+        )
     except ValueError:
         return text

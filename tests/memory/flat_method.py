@@ -13,7 +13,8 @@ from deltamem_tui.bank.node import Collection, Node, Origin, born
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory import method as methods
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.method import Method, rank_by_similarity
+from deltamem_tui.memory.engine import search
+from deltamem_tui.memory.method import Method
 from deltamem_tui.memory.plan import Add, CollectionResult, Count, LearnResult, Plan
 from deltamem_tui.memory.prompts.use import OF_AN_EPISODE, PromptUse
 from deltamem_tui.memory.recall_result import Query, RecallResult, chain_entries, compose
@@ -29,7 +30,7 @@ ASKED = "flat_notes"
 class Numbers(Settings, frozen=True):
     """How many notes are recalled."""
 
-    k: Annotated[int, Meta(ge=1, le=100, description="a number of notes from 1 to 100")] = 2
+    k: Annotated[int, Meta(ge=1, le=100)] = 2
 
 
 DISPLAY = {NOTES: Display(title="notes", noun="note", labels={"task": "For", "advice": "Do"})}
@@ -37,10 +38,9 @@ DISPLAY = {NOTES: Display(title="notes", noun="note", labels={"task": "For", "ad
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
     """The nearest notes."""
-    vector = embedder.embed_queries([query.task])[0]
     given = query.settings
     k = (given if isinstance(given, Numbers) else of_bank(bank, Numbers)).k
-    found = rank_by_similarity(bank, NOTES, query.task, vector, max(k, query.count))
+    (found,) = search(bank, query.task, [NOTES], max(k, query.count), embedder=embedder)
     found = replace(found, chains=found.chains[:k])
     entries = chain_entries(DISPLAY[NOTES], [n for chain in found.chains for n in chain])
     return RecallResult({NOTES: found}, compose(bank.manifest.domain, entries, query.folders))
@@ -59,9 +59,9 @@ def write_by_rules(
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
     """Notes for a success; the nearest note was of use if there was one."""
-    vector = embedder.embed_queries([episode.task])[0]
     success = bool(episode.outcome.success)
-    shown = [chain[-1] for chain in rank_by_similarity(bank, NOTES, episode.task, vector, 1).chains]
+    (found,) = search(bank, episode.task, [NOTES], 1, embedder=embedder)
+    shown = [chain[-1] for chain in found.chains]
     counts = [Count(NOTES, each.id, success, 1, success) for each in shown]
     if not success:
         result = CollectionResult(NOTES, "skip", "the episode failed")
@@ -105,4 +105,4 @@ FLAT = Method(
 
 def register() -> None:
     """Make the method known to this process."""
-    methods.register(FLAT)
+    methods.PLACES[FLAT.name] = f"{__name__}:FLAT"

@@ -17,7 +17,7 @@ from tests.memory.flat_method import NOTES
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "_registered", {})
+    monkeypatch.setattr(methods, "PLACES", {**methods.PLACES})
     flat_method.register()
 
 
@@ -105,7 +105,7 @@ def test_a_person_edits_its_notes(program: Program) -> None:
 
 
 def test_a_bank_whose_method_is_not_here_says_so(program: Program) -> None:
-    methods._registered.clear()
+    methods.PLACES.pop("flat")
     answer = program("recall", "kitchen", "heat an apple")
     assert "there is no method 'flat'" in answer.error
     assert len(notes_of(program, "kitchen")) == 2  # what it holds can still be read

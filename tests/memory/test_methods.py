@@ -6,14 +6,14 @@ import inspect
 import subprocess
 import sys
 from dataclasses import fields
+from pkgutil import resolve_name
 
 import pytest
 
-from deltamem_tui.memory.method import Method, function_at, method_named, names, rank_by_similarity
+from deltamem_tui.memory.method import Method, method_named, names
 
 ARGUMENTS = {
     "recall": 3,
-    "rank": len(inspect.signature(rank_by_similarity).parameters),
     "plan": 4,
     "write_by_rules": 4,
     "digest": 3,
@@ -33,7 +33,7 @@ def test_every_function_that_a_definition_names_takes_what_it_is_given(name: str
     found = named(method_named(name))
     assert {"recall", "plan"} <= set(found)
     for field, path in found.items():
-        parameters = inspect.signature(function_at(path)).parameters.values()
+        parameters = inspect.signature(resolve_name(path)).parameters.values()
         needed = [each for each in parameters if each.default is each.empty]
         assert len(needed) <= ARGUMENTS[field] <= len(parameters), path
 

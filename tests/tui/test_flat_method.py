@@ -18,7 +18,7 @@ from tests.tui.support import Person, browse, pane, trajectory
 
 @pytest.fixture(autouse=True)
 def registered(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "_registered", {})
+    monkeypatch.setattr(methods, "PLACES", {**methods.PLACES})
     flat_method.register()
 
 
@@ -73,7 +73,7 @@ def test_it_is_asked_in_the_recall_lab(notes: Path) -> None:
         await person.press("escape", "p")
         await person.write("1.5")
         await person.press("enter")
-        assert "a number of notes from 1 to 100" in person.screen
+        assert "a whole number from 1 to 100" in person.screen
         await person.write("1")
         await person.press("enter")
         assert [line.kind for line in matches(person).lines].count("match") == 1
@@ -92,7 +92,7 @@ def test_its_numbers_are_shown(notes: Path) -> None:
 
 
 def test_a_bank_whose_method_is_not_here_can_still_be_looked_at(notes: Path) -> None:
-    methods._registered.clear()
+    methods.PLACES.pop("flat")
 
     async def story(person: Person) -> None:
         assert f"{NOTES} · 3 nodes" in person.screen

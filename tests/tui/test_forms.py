@@ -163,7 +163,7 @@ def test_episodes_are_learnt_again_by_the_method_that_is_chosen(folder: Path) ->
 
     async def story(person: Person) -> None:
         await person.press("3", "n")
-        known = list(methods.titles())
+        known = methods.names()
         await person.press("tab", "tab", "tab", *["down"] * known.index("flat"))
         assert person.app.screen.query_one("#method", Choices).chosen == "flat"
         await fill(person, name="other")
@@ -176,7 +176,7 @@ def test_episodes_are_learnt_again_by_the_method_that_is_chosen(folder: Path) ->
 
 @pytest.fixture(autouse=True)
 def only_the_package_s_methods(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(methods, "_registered", {})
+    monkeypatch.setattr(methods, "PLACES", {**methods.PLACES})
 
 
 def test_the_keys_of_a_form_stay_in_sight_below_what_would_come_of_it(folder: Path) -> None:

@@ -11,10 +11,10 @@ from typing import Any
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
-from deltamem_tui.memory import settings
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.cdmem import definition as uses
 from deltamem_tui.memory.cdmem.definition import ContextNumbers
+from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
@@ -38,7 +38,7 @@ def episode(
 
 def new_bank(path: Path, domain: str = "alfworld", **numbers: Any) -> Bank:
     bank = create_bank(path, embedder="hashing", method="cdmem", domain=domain)
-    settings.change(bank, ContextNumbers, "test", lambda now: ContextNumbers(**numbers))
+    change_settings(bank, "test", lambda _: ContextNumbers(**numbers))
     return bank
 
 
