@@ -64,11 +64,15 @@ class Language:
 
     Attributes:
         values: Per key, the names that may follow it.
-        help: What can be typed, for a person.
     """
 
     values: Mapping[str, Sequence[str]]
-    help: str
+
+    @property
+    def help(self) -> str:
+        """What can be typed, for a person."""
+        named = ", ".join(f"{key}:{'|'.join(names)}" for key, names in self.values.items())
+        return f"words, or the beginning of an id; {named}; -… leaves out"
 
     def parse(self, text: str) -> Filter:
         """Read a filter as a person types it; see `help`.
@@ -105,15 +109,11 @@ ORDERS: tuple[Order, ...] = ("birth", "newest", "hits", "utility")
 """By `utility` the least useful come first, and those of which nothing is known last."""
 
 NODES = Language(
-    values={
+    {
         "label": ("failure", "success"),
         "kind": ("root", "residual"),
         "is": ("never-recalled", "consolidated"),
-    },
-    help=(
-        "words, -words to leave out, or the beginning of a node's id; label:failure, kind:root, "
-        "is:never-recalled, is:consolidated; -label:failure"
-    ),
+    }
 )
 """The conditions on nodes."""
 
@@ -157,15 +157,11 @@ _ENDINGS: Mapping[bool | None, str] = {None: "unknown", False: "failure", True: 
 """How an episode can have ended; what has to be looked at comes first."""
 
 EPISODES = Language(
-    values={
+    {
         "outcome": tuple(_ENDINGS.values()),
         "source": OUTCOME_SOURCES,
         "is": ("learnt", "waiting", "refused"),
-    },
-    help=(
-        "words, -words to leave out, or the beginning of an episode's id; outcome:unknown, "
-        "outcome:failure, source:judge, is:waiting, is:learnt, is:refused; -is:learnt"
-    ),
+    }
 )
 """The conditions on episodes."""
 

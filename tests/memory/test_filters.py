@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import pytest
@@ -14,9 +13,7 @@ from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.errors import UsageError
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.filters import (
-    EPISODES,
     NODES,
-    Language,
     matching,
     occurrences,
 )
@@ -39,15 +36,6 @@ def test_a_value_that_cannot_be_is_refused(typed: str, said: str) -> None:
 
 def test_what_is_no_condition_is_words() -> None:
     assert NODES.parse("12:30 https://x depht:3").words == ("12:30", "https://x", "depht:3")
-
-
-@pytest.mark.parametrize("language", [NODES, EPISODES], ids=["nodes", "episodes"])
-def test_what_the_help_names_is_a_filter(language: Language) -> None:
-    named = re.split("[;,] ", language.help)
-    conditions = [part for part in named if ":" in part]
-    for each in conditions:
-        assert language.parse(each).facts, each
-        assert language.parse(each).words == (), each
 
 
 @given(some.text("aBc ", max_size=12), some.lists(some.text("aBc", max_size=3), max_size=3))
