@@ -13,14 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
-from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.node import Label, Node
 from deltamem_tui.bank.tree import Tree
@@ -85,11 +83,7 @@ def edit(
 
 
 def relabel(bank: Bank, tree: str, node: Node, label: Label) -> Change:
-    """Label a node as written by a success, or by a failure.
-
-    Raises:
-        BankError: Or it has this label.
-    """
+    """Label a node as written by a success, or by a failure; a BankError if it is already."""
     bank.require_writable()
     if node.label == label:
         raise BankError(f"the node is a {label} already", source=node.id)
@@ -158,8 +152,7 @@ def delete(
         shown = bank.tree(tree)
         nodes = subtree(shown, _unchanged(shown, node).id)
         gone = [structs.replace(each, deleted=True) for each in nodes]
-        detail = {"why": by_rule} if by_rule else {}
-        return _commit(batch, kind, tree, nodes, gone, detail=detail)
+        return _commit(batch, kind, tree, nodes, gone, why=by_rule)
 
 
 def subtree(tree: Tree, node_id: str) -> list[Node]:
@@ -194,7 +187,6 @@ def undo(bank: Bank, expected: Commit | None = None) -> Change:
     `expected` is the change that is meant, as it was read; None for whichever is the last.
 
     Raises:
-        BankFrozenError: The bank is frozen.
         BankError: There is no such change, another was made or undone since, or what it
             changed was changed again.
     """
@@ -202,12 +194,7 @@ def undo(bank: Bank, expected: Commit | None = None) -> Change:
 
 
 def redo(bank: Bank, expected: Commit | None = None) -> Change:
-    """Make the change again that was undone last; `expected` is the undo that is meant.
-
-    Raises:
-        BankFrozenError: The bank is frozen.
-        BankError: As `undo`.
-    """
+    """Make the change again that was undone last; `expected` is the undo that is meant."""
     return _put_back(bank, "redo", expected)
 
 
@@ -240,7 +227,6 @@ def _put_back(bank: Bank, kind: Literal["undo", "redo"], expected: Commit | None
         versions = [
             version(shown, *each, change, redone=bool(undone)) for each in revisions.items()
         ]
-        _refuse_unlearnt(bank, shown, [node for node, _ in versions if not node.deleted])
         versions.sort(key=lambda each: each[0].depth)
         _refuse_left_below(shown, [node for node, _ in versions])
         nodes = tuple(
@@ -251,21 +237,6 @@ def _put_back(bank: Bank, kind: Literal["undo", "redo"], expected: Commit | None
             REDO if undone else UNDO, {about: meant.sequence, "what": change.event, "tree": tree}
         )
     return Change(kind, tree, nodes)
-
-
-def _refuse_unlearnt(bank: Bank, tree: Tree, nodes: Iterable[Node]) -> None:
-    """Refuse to bring back what an episode taught that was taken back since, as by a verdict."""
-    for node in nodes:
-        with suppress(NodeNotFoundError):
-            tree.row(node.id)
-            continue  # it lives
-        state = bank.episodes.state(node.origin.trajectory)
-        if state in (EpisodeState.WAITING, EpisodeState.REPLACED):
-            raise BankError(
-                "the episode that it was learnt from was judged otherwise since, or went on",
-                source=node.id,
-                hint="`deltamem extract` learns what waits",
-            )
 
 
 def _refuse_left_below(tree: Tree, nodes: Sequence[Node]) -> None:
@@ -304,12 +275,11 @@ def _commit(
     before: Sequence[Node],
     after: Iterable[Node],
     vector: NDArray[np.float32] | None = None,
-    *,
-    detail: Mapping[str, Any] = MappingProxyType({}),
+    why: Mapping[str, Any] | None = None,
 ) -> Change:
     revised = tuple(batch.revise_node(tree, node, vector) for node in after)
     revisions = {node.id: node.revision for node in before}
-    batch.log(kind, {"tree": tree, "nodes": revisions, **detail})
+    batch.log(kind, {"tree": tree, "nodes": revisions, **({"why": why} if why else {})})
     return Change(kind, tree, revised)
 
 
@@ -327,7 +297,7 @@ def _unchanged(tree: Tree, node: Node) -> Node:
 
 def _lowered(bank: Bank, tree: str, nodes: Sequence[Node], deeper: int) -> list[Node]:
     """Return nodes at their new depths, if the tree may be so deep."""
-    deepest = method_of(bank).max_depth(tree, settings_of(bank))
+    deepest = getattr(settings_of(bank)[tree], "d_max", bank.collections[tree].depth)
     depth = max((each.depth + deeper for each in nodes), default=0)
     if depth > deepest:
         raise BankError(

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
@@ -76,7 +76,7 @@ class Method:
         good_when: When it is the one to choose, in a line; empty if it does not say.
         collections: Its collections, in the order in which they are asked and shown.
         display: How each is shown.
-        settings: Its numbers.
+        settings: Its numbers; a collection's `d_max` is the deepest level that its nodes may have.
         ranking: What is recalled, in one line.
         rules: Per rule of its recall but the threshold's, what its scores mean.
         prompts: What it asks a writer for, by the name of the prompt.
@@ -90,7 +90,6 @@ class Method:
             Pure; the episode's texts are clean, and long ones are cut.
         due: The maintenance that is due.
         maintain: What one piece of maintenance changes, pure like `plan`; None if no longer due.
-        deepest: The deepest level that a node may have; by default the collection's.
         digest: What any task of a project, or else of a bank, needs, in at most so many tokens:
             lines, none if the method does not know.
     """
@@ -114,21 +113,10 @@ class Method:
     maintain: Callable[[Bank, Due, Writer, Embedder], Plan[MaintenanceResult] | None] = lambda *_: (
         None
     )
-    deepest: Callable[[str, Settings], int] | None = None
     digest: Callable[[Bank, int, str], list[str]] = lambda *_: []
 
-    def max_depth(self, collection: str, settings: Settings) -> int:
-        """Return the deepest level that a node of a collection may have."""
-        if self.deepest:
-            return self.deepest(collection, settings)
-        return self.collections[collection].depth
-
     def use_of(self, prompt: str) -> PromptUse:
-        """Return what one of its prompts, or one that all methods share, is used for.
-
-        Raises:
-            UsageError: It does not ask for this prompt.
-        """
+        """Return what one of its prompts, or of the shared ones, is used for; else a UsageError."""
         found = self.prompts.get(prompt) or SHARED.get(prompt)
         if found is None:
             raise UsageError(
@@ -177,11 +165,7 @@ def choices() -> dict[str, str]:
 
 
 def method_named(name: str) -> Method:
-    """Return a method by its name.
-
-    Raises:
-        UsageError: There is no such method.
-    """
+    """Return a method by its name; a UsageError says that there is none."""
     if name in PLACES:
         found: Method = resolve_name(PLACES[name])
     elif others := [*_installed().select(name=name)]:
@@ -211,23 +195,14 @@ def prompt_uses() -> dict[str, PromptUse]:
 
 
 def method_of(bank: Bank) -> Method:
-    """Return the method that a bank is made for.
-
-    Raises:
-        UsageError: It is not installed.
-    """
+    """Return the method that a bank is made for; a UsageError says that it is not installed."""
     return method_named(bank.manifest.method)
 
 
 def display_of(bank: Bank, collection: str) -> Display:
-    """Return how a bank's collection is shown."""
-    return display_named(bank.manifest.method, collection)
-
-
-def display_named(method: str, collection: str) -> Display:
     """Return how a collection is shown: as its method says, or plainly if that is not installed."""
     try:
-        return method_named(method).display[collection]
+        return method_of(bank).display[collection]
     except (UsageError, KeyError):
         return Display(title=collection, noun=collection)
 
@@ -243,12 +218,7 @@ def is_shown(bank: Bank, collection: str) -> bool:
 
 
 def settings_of(bank: Bank) -> Settings:
-    """Return the numbers of a bank's method.
-
-    Raises:
-        BankCorruptError: One is missing, unknown, of another type or outside its range.
-        UsageError: The method is not installed.
-    """
+    """Return the numbers of a bank's method; see `method_of` and `settings.of_bank`."""
     return numbers.of_bank(bank, method_of(bank).settings)
 
 
@@ -302,14 +272,11 @@ def change_settings(bank: Bank, why: str, how: Callable[[Any], Settings]) -> Non
 class RulesExtractor:
     """Distils episodes by rules alone. The same input gives the same text, always."""
 
+    name = "rules"
+
     def __init__(self, method: Method | None = None) -> None:
         """The rules are those of a method, the default one if none is given."""
         self._method = method or method_named(DEFAULT)
-
-    @property
-    def name(self) -> Literal["rules"]:
-        """Recorded in each node's origin."""
-        return "rules"
 
     def of_method(self, method: Method) -> RulesExtractor:
         """Return the writer with the rules of a method."""
@@ -322,12 +289,7 @@ class RulesExtractor:
         notes: Sequence[Node],
         inputs: Inputs = NO_INPUTS,
     ) -> Extraction:
-        """Write what a model would be asked for, by the rules of the method.
-
-        Raises:
-            ExtractionError: They can make nothing of it.
-            OutcomeUnknownError: How the episode ended is not known, and they need to know it.
-        """
+        """Write what a model would be asked for, by the rules of the method; see `Writer.write`."""
         write = self._method.write_by_rules
         if write is None or purpose in SHARED:
             raise ExtractionError(f"{purpose} is not written by rules")

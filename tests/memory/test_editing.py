@@ -156,14 +156,6 @@ def test_only_the_expected_change_is_undone(bank: Bank) -> None:
         editing.undo(bank, expected)
 
 
-def test_a_node_whose_episode_was_judged_otherwise_since_stays_deleted(bank: Bank) -> None:
-    last = nodes(bank)[-1]
-    editing.delete(bank, "task", last)
-    give_outcome(bank, last.origin.trajectory, success=False)
-    with pytest.raises(BankError, match="judged otherwise since"):
-        editing.undo(bank)
-
-
 def test_a_frozen_bank_refuses(bank: Bank) -> None:
     bank.freeze()
     first, _, _, other = nodes(bank)

@@ -172,5 +172,4 @@ METHOD = Method(
     digest=late("deltamem_tui.memory.work_context:digest_lines"),
     due=late(f"{_HERE}.write:due"),
     maintain=late(f"{_HERE}.write:maintain"),
-    deepest=lambda collection, settings: settings[collection].d_max,
 )

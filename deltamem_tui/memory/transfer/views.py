@@ -13,7 +13,7 @@ from deltamem_tui.bank.merge import TreeChanges
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import Delivery
 from deltamem_tui.memory.display import Display
-from deltamem_tui.memory.method import display_named, display_of
+from deltamem_tui.memory.method import display_of
 from deltamem_tui.memory.reports.view import ReportNote, ReportSection, ReportView
 from deltamem_tui.memory.transfer.export import Leak, PreparedExport
 from deltamem_tui.memory.transfer.merging import Merge
@@ -107,7 +107,7 @@ def view_install(
     lines = [f"{name}: {claims[name]}" for name in shown if claims[name]]
     vouched = "its digest is the one you gave" if pinned else "its origin is unverified"
     lines += [f"{delivery.size:,} bytes, sound; {vouched}", digest]
-    displays = {name: display_named(manifest.method, name) for name in sizes}
+    displays = {name: display_of(bank, name) for name in sizes}
     nodes = {
         f"nodes, {displays[name].title}": size
         for name, size in sizes.items()
