@@ -44,7 +44,6 @@ from deltamem_tui.memory.vectors.search import (
     Candidate,
     EmbeddingCache,
     embedder_of,
-    scan_by_use,
     scan_of,
     weighting_of,
 )
@@ -71,17 +70,10 @@ def recall(
 ) -> RecallResult:
     """Recall what a bank knows about a task and a scene. Nothing is written.
 
-    The answer's `receipt` says what was shown. Give it back when the episode is learnt, here or
-    in another bank, and the nodes get the credit.
-
-    Args:
-        bank: The bank, as its handle shows it.
-        task: The goal, as the agent is told it.
-        environment: The scene: the environment part of the instruction or the first
-            observation, without the goal.
-        embedder: The bank's embedder; loaded if not given.
-        candidates: How many nodes to return per collection, runners-up included.
-        folders: Where the header of the context is looked up; the usual places if not given.
+    The scene, `environment`, is that part of the instruction or the first observation, without the
+    goal. The answer's `receipt` says what was shown. Give it back when the episode is learnt, here
+    or in another bank, and the nodes get the credit. `candidates` are nodes to return per
+    collection, runners-up included; `folders` hold the context's header, else the usual places.
 
     Raises:
         UsageError: An argument is of the wrong kind, or there is nothing to ask.
@@ -130,10 +122,8 @@ def search(
 
     def answer(name: str) -> CollectionRecall:
         tree, keys = bank.tree(name), depths.get(name)
-        scan = scan_of(tree, weighting)
-        if keys is not None:
-            scan = scan_by_use(tree, weighting, lambda tree: tree.depth >= keys)
-        best = scan.best(vector, 0.0, max(count, 1))
+        keyed = None if keys is None else lambda tree: tree.depth >= keys
+        best = scan_of(tree, weighting, keyed).best(vector, 0.0, max(count, 1))
         found = [Candidate(tree.node_at(row), near, 0.0, score) for row, near, score in best]
         chains = tuple(tree.chain_at(row) for row, *_ in best)
         return CollectionRecall(name, text, -1.0, tuple(found), chains)
@@ -149,16 +139,11 @@ def learn(
     embedder: Embedder | None = None,
     receipt: Receipt | None = None,
 ) -> LearnResult:
-    """Learn from one episode. It is written whole or not at all.
+    """Learn from one episode whose outcome is known. It is written whole or not at all.
 
-    Args:
-        bank: The bank; its handle shows the new state afterwards.
-        trajectory: An episode whose outcome is known. It is added to the bank's episodes if
-            it is not among them: without its secrets, and of the bank's domain if it names
-            none.
-        extractor: What puts the episode into words; the rules if not given.
-        embedder: The bank's embedder; loaded if not given.
-        receipt: What the agent was shown in this episode: the `receipt` of a recall.
+    It is added to the bank's episodes if it is not among them: without its secrets, and of the
+    bank's domain if it names none. The `extractor` puts it into words, the rules if none is given;
+    `receipt` is what the agent was shown in it: the `receipt` of a recall.
 
     Raises:
         UsageError: An argument is of the wrong kind.
@@ -186,11 +171,7 @@ def learn(
 
 
 def writer_of(bank: Bank, given: object = None) -> Writer:
-    """Return what writes for a bank's method: what is given, or the rules, which need no model.
-
-    Raises:
-        UsageError: It is not a writer.
-    """
+    """Return what writes for a bank's method: what is given, or the rules, which need no model."""
     method = method_of(bank)
     if given is None:
         return RulesExtractor(method)
@@ -275,12 +256,7 @@ def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> Maint
 
     Returns:
         What became of it; None if it is no longer due. Where the writer could make nothing of
-        it, the journal notes what that took, and it stays due.
-
-    Raises:
-        LanguageModelError: The writer's model cannot be asked at all.
-        BankFrozenError: The bank is frozen.
-        StorageError: The disk refused; the bank is as it was.
+        it, the journal notes what that took, and it stays due. Errors are those of `learn`.
     """
     method = method_of(bank)
     answers, vectors = _remembering(writer), EmbeddingCache(embedder)

@@ -59,14 +59,14 @@ class Reembedding:
 def planned(bank: Bank, embedder: Embedder) -> Reembedding:
     """Say what giving a bank an embedder's vectors would take. Nothing is written."""
     bank.refresh()
+    return _plan(bank, embedder)[0]
+
+
+def _plan(bank: Bank, embedder: Embedder) -> tuple[Reembedding, Mapping[str, Sequence[str]]]:
     lines = {name: [*key_texts(bank, name)] for name in bank.collections}
-    return _plan(bank, embedder, lines)
-
-
-def _plan(bank: Bank, embedder: Embedder, lines: Mapping[str, Sequence[str]]) -> Reembedding:
     texts = {text for each in lines.values() for text in each} - {""}
     rows = {name: len(each) for name, each in lines.items()}
-    return Reembedding(card_of(bank), embedder.card, rows, len(texts))
+    return Reembedding(card_of(bank), embedder.card, rows, len(texts)), lines
 
 
 def reembed(
@@ -93,10 +93,9 @@ def reembed(
         bank.require_writable()
         decided_on = bank.commit.sequence
         try:
-            lines = {name: [*key_texts(bank, name)] for name in bank.collections}
+            plan, lines = _plan(bank, embedder)
         except BankRewrittenError:
             continue
-        plan = _plan(bank, embedder, lines)
         if not plan.needed:
             return plan
         texts = dict.fromkeys(text for each in lines.values() for text in each if text)

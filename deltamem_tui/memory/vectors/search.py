@@ -9,10 +9,13 @@ second time, and of rows that came since only those.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from contextlib import suppress
+from dataclasses import asdict, dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
+
+from msgspec import ValidationError
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
@@ -21,6 +24,7 @@ from deltamem_tui.embedding.load import load_for
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, Weighting, no_rows, require_same
 from deltamem_tui.embedding.scan import DECIMALS, Parts, Rows, Scan
 from deltamem_tui.errors import BankCorruptError, wrong_argument
+from deltamem_tui.typed import converted
 
 if TYPE_CHECKING:
     import numpy as np
@@ -54,33 +58,25 @@ _PIECE_ROWS = 4096  # a bank's vectors may be more than the memory holds
 BEHIND_EVERY_SUCCESS = 4.0
 """A penalty that ranks failures last: no two similarities are further apart than 2."""
 
-_scans: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
+_scans: WeakKeyDictionary[Tree, dict[tuple[Weighting, bool], Scan]] = WeakKeyDictionary()
 
 
-def scan_of(tree: Tree, weighting: Weighting) -> Scan:
-    """Return the scan of a collection, made once for each commit that a handle shows."""
-    scan = _scans.get(tree)
-    if scan is None or scan.weighting != weighting:
-        scan = _scans[tree] = Scan(_with_cells(rows_of(tree), tree), weighting)
-    return scan
-
-
-_scans_by_use: WeakKeyDictionary[Tree, Scan] = WeakKeyDictionary()
-
-
-def scan_by_use(
-    tree: Tree, weighting: Weighting, left_out: Callable[[Tree], NDArray[np.bool_]]
+def scan_of(
+    tree: Tree, weighting: Weighting, left_out: Callable[[Tree], NDArray[np.bool_]] | None = None
 ) -> Scan:
-    """Return the scan of a collection without some rows, of equals the most useful first.
+    """Return the scan of a collection, made once for each commit that a handle shows.
 
-    It is made once for each commit that a handle shows: a method always leaves out the same.
+    Where some rows are left out, always the same, the most useful of equals come first.
     """
-    scan = _scans_by_use.get(tree)
-    if scan is None or scan.weighting != weighting:
-        rows = scan_of(tree, weighting).rows
-        rows = replace(rows, dead=tree.dead | left_out(tree), precedence=by_use(tree))
-        scan = _scans_by_use[tree] = Scan(rows, weighting)
-    return scan
+    known, kind = _scans.setdefault(tree, {}), (weighting, left_out is None)
+    if kind not in known:
+        if left_out is None:
+            rows = _with_cells(rows_of(tree), tree)
+        else:
+            rows = scan_of(tree, weighting).rows
+            rows = replace(rows, dead=tree.dead | left_out(tree), precedence=by_use(tree))
+        known[kind] = Scan(rows, weighting)
+    return known[kind]
 
 
 def by_use(tree: Tree) -> NDArray[np.int64]:
@@ -109,7 +105,8 @@ def nodes_with_key(tree: Tree, text: str, vector: NDArray[np.float32]) -> list[N
     same vector are read.
     """
     key = tree.snapshot.table.collection.key
-    scan = _scans.get(tree) or scan_of(tree, "none")  # no weighting matters to what is alike
+    # No weighting matters to what is alike; the first scan leaves nothing out.
+    scan = next(iter(_scans.get(tree, {}).values()), None) or scan_of(tree, "none")
     rows = scan.alike(vector[None], SAME_TEXT)
     rows = rows[tree.birth[rows].argsort(kind="stable")]
     nodes = (tree.node_at(int(row)) for row in rows)
@@ -227,15 +224,13 @@ def weighting_of(bank: Bank) -> Weighting:
 def card_of(bank: Bank) -> EmbedderCard:
     """Return what the bank remembers of its embedder."""
     record = bank.manifest.embedder
-    expected = {field.name: field for field in fields(EmbedderCard)}
-    text = [name for name in expected if name != "dimensions"]
-    known = set(record) <= set(expected) and {"model", "dimensions"} <= set(record)
-    sound = known and all(isinstance(record.get(name, ""), str) for name in text)
-    if not sound or record.get("weighting", "none") not in get_args(Weighting):
-        raise BankCorruptError(
-            "'embedder' does not describe an embedder", source=str(bank.path / "bank.json")
-        )
-    return EmbedderCard(**record)
+    with suppress(ValidationError):
+        card = converted(record, EmbedderCard)
+        if record.keys() <= asdict(card).keys():
+            return card
+    raise BankCorruptError(
+        "'embedder' does not describe an embedder", source=str(bank.path / "bank.json")
+    )
 
 
 class EmbeddingCache:
