@@ -127,7 +127,6 @@ class CollectionResult:
 
     Attributes:
         decision: What the method decided, in its own terms: `root`, `residual`, `skip` …
-            `Method.decisions` describes them.
         reason: Why, in one line.
         node: The new node, if one was written; the first if there are several.
         match: Id of the match, if there was one.

@@ -157,10 +157,7 @@ def compose(domain: str, entries: Iterable[str], folders: Sequence[Path] | None 
     """Return the text for an agent's prompt; empty if there is nothing to show.
 
     Of the header's list only what the entries need is shown: an item that begins with words in
-    backquotes explains these words.
-
-    Raises:
-        ConfigurationError: The domain's header cannot be read.
+    backquotes explains these words. Errors are those of `header`.
     """
     shown = list(entries)
     if not shown:
@@ -172,15 +169,11 @@ def compose(domain: str, entries: Iterable[str], folders: Sequence[Path] | None 
 def _needed(header: str, entries: str) -> str:
     lines = []
     for line in header.splitlines():
-        explained = _TERM.findall(line.partition(":")[0]) if line.startswith("- `") else []
-        if not explained or any(_is_word(term, entries) for term in explained):
+        terms = _TERM.findall(line.partition(":")[0]) if line.startswith("- `") else []
+        words = (rf"(?<!\w){re.escape(term)}(?!\w)" for term in terms)  # none within a longer one
+        if not terms or any(re.search(word, entries) for word in words):
             lines.append(line)
     return "\n".join(lines).strip()
-
-
-def _is_word(term: str, text: str) -> bool:
-    """Return whether a text has a term by itself, and not only within a longer word."""
-    return re.search(rf"(?<!\w){re.escape(term)}(?!\w)", text) is not None
 
 
 def chain_entries(display: Display, chain: Sequence[Node]) -> list[str]:
@@ -221,9 +214,5 @@ def fenced(text: str) -> str:
 
 
 def header(domain: str, folders: Sequence[Path] | None = None) -> str:
-    """Return how to read the memory, in the domain's terms, else in general ones.
-
-    Raises:
-        ConfigurationError: There is no header, or it cannot be read.
-    """
+    """Return how to read the memory, in the domain's terms, else in general ones."""
     return fenced(prompts.find(domain, HEADER_NAME, folders).template)

@@ -115,9 +115,6 @@ def history(bank: Bank) -> History:
     """Read the whole journal and `usage.jsonl`, as far as they are there, whoever wrote them.
 
     What is not of the form that it should be is passed over.
-
-    Raises:
-        BankCorruptError: A line of the journal is not a commit.
     """
     usage = Usage()
     for record in usage_log.records(bank.path):

@@ -70,7 +70,11 @@ def with_context(
     room = _BUDGET * advice.CHARS - len(compose(domain, [*told, "-"], query.folders))
     behind = dict.fromkeys([*sources, *(each for node in nodes for each in node.origin.episodes)])
     lessons = [each for name in [*behind][:_MOST] if (each := _told(bank, name))] if nodes else []
-    lines = _advice(task_text(query.task), lessons, embedder, max(room, 0))
+    lines, task = list[str](), task_text(query.task)
+    if lessons:
+        tasks = embedder.embed_passages([each.task for each in lessons])
+        similarities = (tasks @ embedder.embed_queries([task])[0]).tolist()
+        lines = advice.advice(Experience(task, lessons, similarities), max(room, 0)).lines
     told = told or ([] if lines else entries(nodes))
     facts = [fenced("\n".join(lines))] if lines else []
     return RecallResult(found, compose(domain, [*told, *facts], query.folders))
@@ -83,15 +87,6 @@ def _told(bank: Bank, name: str) -> Lesson | None:
         return None
     solved = bool(episode.outcome.success)
     return Lesson(name, task_text(episode.task), tuple(facts_of(episode)), solved)
-
-
-def _advice(task: str, lessons: Sequence[Lesson], embedder: Embedder, room: int) -> list[str]:
-    """Return what episodes say together of a task, as lines."""
-    if not lessons:
-        return []
-    tasks = embedder.embed_passages([each.task for each in lessons])
-    similarities = (tasks @ embedder.embed_queries([task])[0]).tolist()
-    return advice.advice(Experience(task, lessons, similarities), room).lines
 
 
 def recall_tasks(
@@ -218,17 +213,16 @@ def composed(
     said, left = "\n".join(lines), room - sum(len(line) + 1 for line in lines)
     found = [line for text in known for line in text.splitlines() if line.startswith(_TRAP)]
     traps = {line.removeprefix(_TRAP).partition(" ⇒ ")[0]: line for line in found}
-    near = [trap for what, trap in traps.items() if (what.split() or ["\n\n"])[0] in said]
-    for trap in [each for each in near if not _is_said(each, said)][:_TRAPS]:
+    near = [
+        trap
+        for what, trap in traps.items()
+        if what not in said and (what.split() or ["\n\n"])[0] in said
+    ]
+    for trap in near[:_TRAPS]:
         if len(trap) + 1 < left:
             lines = [*lines[:-1], trap, lines[-1]]
             left -= len(trap) + 1
     return compose(bank.manifest.domain, [fenced("\n".join(lines))], folders)
-
-
-def _is_said(trap: str, said: str) -> bool:
-    """Return whether a text says of a trap already what goes wrong."""
-    return trap.removeprefix(_TRAP).partition(" ⇒ ")[0] in said
 
 
 def room_for_lines(bank: Bank, budget: int, folders: Sequence[Path] | None) -> int:

@@ -176,7 +176,8 @@ def _misuse(matter: Matter, use: PromptUse) -> str:
     if excess := sorted(set(matter.inputs) - use.inputs):
         known = ", ".join(sorted(use.inputs))
         return f"nothing gives it {one_line(excess[0], 60)!r}; its inputs may be {known}"
-    return "this prompt cannot be skipped" if matter.skip and not use.may_skip else ""
+    can_be_skipped = use.body or use.items
+    return "this prompt cannot be skipped" if matter.skip and not can_be_skipped else ""
 
 
 def _split(path: Path) -> tuple[str, str]:
@@ -304,11 +305,7 @@ def _unknown(path: Path, template: str, inputs: set[str]) -> list[ConfigurationE
 
 
 def require_known_names(folder: Path, uses: Mapping[str, PromptUse]) -> None:
-    """See that something asks for each prompt of a folder, before others are paid for instead.
-
-    Raises:
-        ConfigurationError: Nothing asks for one; names the one that was probably meant.
-    """
+    """See that something asks for each prompt of a folder, before others are paid for instead."""
     for path in folder.glob(f"*/[!_]*{SUFFIX}"):
         _require_known_name(path, uses)
 

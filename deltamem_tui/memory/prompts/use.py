@@ -56,11 +56,6 @@ class PromptUse:
     empty_of_failures: tuple[str, ...] = ()
     call: Purpose = "extract"
 
-    @property
-    def may_skip(self) -> bool:
-        """True if a prompt's file may let the model answer that there is nothing to write."""
-        return bool(self.body or self.items)
-
 
 HEADER = "memory_header"
 SYSTEM = "system"

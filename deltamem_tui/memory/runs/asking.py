@@ -84,18 +84,14 @@ class Asking:
             for turn in window if self._trusted and self._count > 1 else ():
                 with suppress(DeltaMemError):  # its turn will report it
                     planned.extend(questions(turn))
-            self._ask_ahead(planned)
+            with self._lock:  # these and no others; one thread is kept for the present turn
+                for key in self._used:
+                    del self._sent[key]
+                self._used.clear()
+                self._calls = [call for call in self._calls if not call.done()]
+                self._planned = planned
+                self._start()
             yield window.popleft()
-
-    def _ask_ahead(self, planned: deque[Question]) -> None:
-        """Plan these questions and no others; one thread is kept for the present turn."""
-        with self._lock:
-            for key in self._used:
-                del self._sent[key]
-            self._used.clear()
-            self._calls = [call for call in self._calls if not call.done()]
-            self._planned = planned
-            self._start()
 
     def _start(self) -> None:
         """Send what is planned as far as there is room, with the lock held."""

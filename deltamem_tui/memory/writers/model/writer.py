@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, Self
+from typing import ClassVar, Self
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, PromptTooLongError
@@ -45,17 +45,13 @@ class ModelExtractor:
     model can be used.
     """
 
+    name: ClassVar[str] = "model"
     client: Client
     domain: str = "generic"
     folders: Sequence[Path] | None = None
     method: str = DEFAULT
     on_payment: tuple[OnPayment, ...] = ()
     fallback: Client | None = None
-
-    @property
-    def name(self) -> Literal["model"]:
-        """Recorded in each node's origin."""
-        return "model"
 
     @property
     def usage(self) -> Usage:
@@ -93,11 +89,7 @@ class ModelExtractor:
     ) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller.
 
-        Raises:
-            ExtractionError: The model gave nothing usable, or it does not fit its window.
-            OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
-            ConfigurationError: A prompt file is wrong.
-            LanguageModelError: The model cannot be asked at all.
+        Raises, beside what `Writer.write` does, what `RequestMaker.request` does.
         """
         if episode is not None and not self._has_steps(purpose, episode):
             return Extraction(None, "the episode has no steps")
@@ -202,11 +194,7 @@ class Judge(ModelExtractor):
     def judge(self, trajectory: Trajectory) -> tuple[Outcome, Call]:
         """Ask whether an episode solved its task; returns the answer with its reasons.
 
-        Raises:
-            FailedCallError: It said neither yes nor no, also when asked again.
-            ExtractionError: The episode cannot be cut to the model's window.
-            LanguageModelError: The model cannot be asked at all.
-            ConfigurationError: The prompt file is wrong.
+        Raises as `write`, a FailedCallError if it said neither yes nor no, also when asked again.
         """
         found = self.write(JUDGE, trajectory, ())
         if found.payload is None:
