@@ -57,7 +57,6 @@ class Goal:
         names: Instance → what stands for it in actions and answers, longest instance first.
         slots: What the task names, and by which name: (`object`, `egg`).
         understood: Whether goals of one kind have one trigger, and no others have it.
-        made: The slots of what is to be made. What made one thing does not make another.
     """
 
     trigger: str
@@ -65,7 +64,6 @@ class Goal:
     names: tuple[tuple[re.Pattern[str], str], ...] = ()
     slots: tuple[tuple[str, str], ...] = ()
     understood: bool = False
-    made: tuple[str, ...] = ()
 
     def generalise(self, text: str) -> str:
         """Return a text with every instance replaced by what stands for it."""

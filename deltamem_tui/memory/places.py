@@ -71,13 +71,11 @@ class TaskAtHand:
         names: What the task names: open place of a procedure (`object`) → the task's own word.
         scene: What the agent sees; empty if that is not known.
         facts: What is known of places.
-        made: Open places for what is to be made. What made one thing does not make another.
     """
 
     names: Mapping[str, str] = field(default_factory=dict)
     scene: str = ""
     facts: Sequence[PlaceFact] = ()
-    made: Sequence[str] = ()
 
 
 def chances(facts: Sequence[PlaceFact], thing: str, among: Sequence[str] = ()) -> list[Chance]:

@@ -58,7 +58,6 @@ _ROOM = re.compile(rf"\b({ROOMS})\b")
 _COUNT = re.compile(r"\bthe \d+ (?=life stages)")
 _AMOUNT = re.compile(r"\b(boil|melt|freeze) (?:some|the|an?) ")
 PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
-_PRODUCT = re.compile(r"(?:second )?paint|substance")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
 _SHORT = (
     (re.compile(r"unknown substance \w"), re.compile(r"\bunknown substance\b(?! [A-Z]\b)")),
@@ -84,7 +83,6 @@ def task_goal(trajectory: Trajectory) -> Goal:
     things = _things(trajectory)
     chosen = _numbered("animal" if "the animal" in text else "thing", list(things))
     mentions = zip(things.values(), (f"[{slot}]" for slot, _ in chosen), strict=False)
-    creates = text.startswith("use chemistry to create")
     instances = [*(name for _, name in named), *surfaces, *colours] or list(things)[:1]
     return Goal(
         trigger=condense(_of_any_variation(text, boxes), _GOAL_WORDS),
@@ -92,7 +90,6 @@ def task_goal(trajectory: Trajectory) -> Goal:
         names=(*_patterns(slots), *mentions, *_in_short(slots)),
         slots=(*slots, *chosen),
         understood=True,
-        made=tuple(slot for slot, _ in slots if _PRODUCT.fullmatch(slot)) if creates else (),
     )
 
 

@@ -262,7 +262,7 @@ def _entries(
     goal, task = goal_in(domain, texts["task"]), None
     if goal.understood:
         facts = known_in(bank.tree("env")) if settings.env.enabled else []
-        task = TaskAtHand(dict(goal.slots), texts["env"], facts, goal.made)
+        task = TaskAtHand(dict(goal.slots), texts["env"], facts)
     names = task.names if task else {}
     chains = answer.chains if answer else ()
     known = [Procedure.of(chain) for chain in chains]
@@ -294,31 +294,18 @@ def _skill(
     domain: Domain,
     task: TaskAtHand | None,
 ) -> list[str]:
-    """Return a chain's procedure as it goes for a task, in lines.
-
-    A way that made something else says so before all.
-    """
-    is_understood, task = task is not None, task or TaskAtHand()
-    made = {
-        slot for slot in task.made if procedure.names.get(slot, "") not in ("", task.names[slot])
-    }
-    names = {slot: name for slot, name in task.names.items() if slot not in made}
-    choices = _choices(tree, chain, names) if names and not made else {}
+    """Return a chain's procedure as it goes for a task, in lines."""
+    names = task.names if task else {}
+    choices = _choices(tree, chain, names) if names else {}
     # A name left open may stand for two places; those of the episode say which is which.
-    own = {} if choices or made else dict(procedure.names) | names
+    own = {} if choices else {**procedure.names, **names}
     usual = {slot: some[0] for slot, some in choices.items()}
     steps = tuple(filled(step, usual) for step in procedure.steps)
-    if is_understood:
-        steps = tuple(domain.at_hand(replace(procedure, steps=steps), replace(task, names=names)))
+    if task:
+        steps = tuple(domain.at_hand(replace(procedure, steps=steps), task))
     steps = tuple(filled(step, own) for step in steps)
-    worked = procedure.names if made else own
-    past = {slot: name for slot, name in worked.items() if slot not in names}
-    lines = []
-    if made:
-        told = ", ".join(f"[{slot}] was {name}" for slot, name in past.items())
-        lines = [f"This way made something else: {fenced(told)}."]
-    elif past:
-        lines = [f"Worked with: {fenced(', '.join(past.values()))}"]
+    past = [name for slot, name in own.items() if slot not in names]
+    lines = [f"Worked with: {fenced(', '.join(past))}"] if past else []
     text = "\n".join(numbered(steps))
     lines.append(f"How:\n{fenced(text)}")
     lines += [
