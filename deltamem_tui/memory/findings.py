@@ -1,24 +1,21 @@
 """Findings of any method in an episode, read through its domain.
 
 The steps that had an effect; the way that is known, with blanks, so that two episodes can be
-compared; what worked instead of what was refused; why a failure failed. All texts have the task's
-names left open, as the rules write them anywhere.
+compared; why a failure failed. All texts have the task's names left open, as the rules write them
+anywhere.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
 from deltamem_tui.memory.domain import Domain, Move, domain_for, is_thought, with_blanks
 from deltamem_tui.memory.procedure import filled
-from deltamem_tui.text import condense, counted, key, one_line
+from deltamem_tui.text import condense, counted, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _WORDS = 25
-_AHEAD = 10  # moves after a refusal in which something may have worked instead
-_SMALL = frozenset(("to", "in", "on", "in/on", "into", "from", "with", "and", "the", "a"))
 _LATE = 10  # of so many last steps most are refused in a failure of operation
 
 
@@ -57,39 +54,6 @@ def way_of(trajectory: Trajectory) -> list[str]:
         lines = list(map(with_blanks, lines))
     names = dict(goal.slots) if trajectory.outcome.success else {}
     return list(domain.source_left_open((condense(each, _WORDS) for each in lines), names))
-
-
-def recoveries(trajectory: Trajectory) -> list[tuple[Move, tuple[str, ...]]]:
-    """Return the refusals that something like them worked soon after, in order, each once.
-
-    With each comes what worked instead: two actions if the same one did after another. Alike is
-    the very action later, or one with the same verb and a thing in common. Whether it worked
-    because of what was done between, the rules cannot tell.
-    """
-    domain, moves = moves_of(trajectory)
-    found: dict[str, tuple[Move, tuple[str, ...]]] = {}
-    for at, move in enumerate(moves):
-        if move.effect != "refused" or not domain.is_lesson(move) or key(move.action) in found:
-            continue
-        if instead := _instead(move, moves[at + 1 : at + 1 + _AHEAD]):
-            found[key(move.action)] = move, instead
-    return list(found.values())
-
-
-def _instead(refused: Move, later: Sequence[Move]) -> tuple[str, ...]:
-    verb, *rest = refused.wording.split() or [""]
-    things = set(rest) - _SMALL
-    before = ""
-    for move in later:
-        if move.effect == "refused":
-            continue
-        words = move.wording.split()
-        if words == [verb, *rest]:
-            return (before, move.action) if before else ()
-        if words[:1] == [verb] and things & set(words[1:]) and move.effect == "done":
-            return (move.action,)
-        before = move.action if things & set(words[1:]) else before
-    return ()
 
 
 class Diagnosis(NamedTuple):

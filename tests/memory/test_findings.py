@@ -1,12 +1,12 @@
-"""What any episode shows: what did not help, what worked instead, why it failed, where it was."""
+"""What any episode shows: what did not help, why it failed, where it was."""
 
 from __future__ import annotations
 
 from msgspec.structs import replace
 
-from deltamem_tui.memory.findings import failure_of, moves_of, recoveries, way_of
+from deltamem_tui.memory.findings import failure_of, moves_of, way_of
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT, HEAT_LOST
+from tests.memory.writers.rules.episodes import CODING, HAIR, HEAT_LOST
 
 IN_THE_HOUSE = Trajectory(
     "put a hot mug in cabinet.",
@@ -21,18 +21,6 @@ IN_THE_HOUSE = Trajectory(
         *[Step("go to shelf 1", "You arrive at loc 4. On the shelf 1, you see nothing.")] * 4,
     ),
 )
-
-
-def test_a_refusal_is_told_with_what_worked_instead() -> None:
-    assert [(each.action, each.answer, instead) for each, instead in recoveries(IN_THE_HOUSE)] == [
-        (
-            "take [object] from fridge",
-            "Nothing happens.",
-            ("open fridge", "take [object] from fridge"),
-        ),
-        ("heat [object] with stoveburner", "Nothing happens.", ("heat [object] with microwave",)),
-    ]
-    assert recoveries(HEAT) == recoveries(HEAT_LOST) == []
 
 
 def fruitless(episode: Trajectory) -> list[tuple[str, int, bool]]:

@@ -17,7 +17,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.findings import failure_of, moves_of, recoveries, way_of
+from deltamem_tui.memory.findings import failure_of, moves_of, way_of
 from deltamem_tui.memory.flat.definitions import (
     CONTRAST,
     ENTRY_DEPTH,
@@ -199,19 +199,11 @@ def _lesson(title: str, description: str, content: str) -> Item:
     return {"description": description, "title": condense(title, _TITLE_WORDS), "content": content}
 
 
-def _of_success(episode: Trajectory, task: str, names: Mapping[str, str]) -> list[Item]:
-    """Return the plan, and what was refused with what worked instead."""
-    lessons = []
-    if way := way_of(episode):
-        when = f"The task is: {task}. Not if it asks for more than that."
-        steps = "\n".join(shortened(numbered(way), _PLAN_LINES))
-        lessons.append(_lesson("A plan that worked", when, steps))
-    for each, instead in recoveries(episode)[:1]:
-        answer = filled(each.answer, names).rstrip(".")
-        when = f"`{each.action}` is refused in: {task}. Not if it works at once."
-        told = f"It was answered: {answer}. What worked instead: `{'`, then `'.join(instead)}`."
-        lessons.append(_lesson(f"If {each.action} is refused", when, told))
-    return lessons
+def _of_success(episode: Trajectory, task: str, _names: Mapping[str, str]) -> list[Item]:
+    """Return the plan."""
+    when = f"The task is: {task}. Not if it asks for more than that."
+    steps = "\n".join(shortened(numbered(way_of(episode)), _PLAN_LINES))
+    return [_lesson("A plan that worked", when, steps)] if steps else []
 
 
 def _of_failure(episode: Trajectory, task: str, names: Mapping[str, str]) -> list[Item]:

@@ -16,7 +16,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.cdmem.write import expert_notes
 from deltamem_tui.memory.domain import domain_for
 from deltamem_tui.memory.engine import learn, recall
-from deltamem_tui.memory.findings import effective_steps, failure_of, recoveries, way_of
+from deltamem_tui.memory.findings import effective_steps, failure_of, way_of
 from deltamem_tui.memory.flat.memp import task_facts
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers import read_logs
@@ -83,7 +83,6 @@ def reading(episode: Trajectory) -> Iterator[str]:
     yield from (
         f"fruitless: {each.action} ({times})" for each, times in domain.fruitless(moves)[:3]
     )
-    yield from (f"instead: {each.action}: {instead}" for each, instead in recoveries(episode)[:2])
     if not episode.outcome.success:
         why = failure_of(episode)
         yield f"failed: {why.kind} | {why.reflection} | {why.plan}"
