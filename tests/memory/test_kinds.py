@@ -47,7 +47,7 @@ class Chooser:
 
 @pytest.fixture
 def bank(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Bank:
-    monkeypatch.setattr(methods, "_registered", {})
+    monkeypatch.setattr(methods, "PLACES", {**methods.PLACES})
     flat_method.register()
     return create_bank(tmp_path / "bank", embedder="hashing", method="flat", domain="alfworld")
 
