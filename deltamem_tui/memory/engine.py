@@ -189,11 +189,13 @@ def learn_stored(
     answers, vectors = _remembering(writer), EmbeddingCache(embedder)
     while True:
         bank.refresh()
-        if bank.episodes.state(trajectory.id) in (EpisodeState.LEARNT, EpisodeState.REPLACED):
+        state = bank.episodes.state(trajectory.id)
+        if state in (EpisodeState.LEARNT, EpisodeState.REPLACED):
             return LearnResult(trajectory.id, new=False, trees={})
         bank.require_writable()  # before a model is paid for nothing
         embedder_of(bank, embedder)  # the bank may have been given another meanwhile
-        forget_lessons(bank, trajectory.id)
+        if state == EpisodeState.WAITING:
+            forget_lessons(bank, trajectory.id)
         planned_on = bank.commit.sequence
         try:
             plan = method.plan(bank, trajectory, answers, vectors)

@@ -302,6 +302,6 @@ def skimmed(trajectory: Trajectory) -> Trajectory:
     def short(text: str) -> str:
         return clean(text[:_READ])
 
-    steps = tuple(structs.replace(each.with_texts(short), thought="") for each in trajectory.steps)
+    steps = tuple(structs.replace(each, thought="").with_texts(short) for each in trajectory.steps)
     task, scene = short(trajectory.task), short(scene_of(trajectory))
     return structs.replace(trajectory, task=task, environment=scene, steps=steps)

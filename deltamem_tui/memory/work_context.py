@@ -178,7 +178,7 @@ def digest_lines(bank: Bank, tokens: int, project: str = "") -> list[str]:
     lessons = _youngest(bank)
     if project:
         own = [each for each in lessons if project in each.projects]
-        lessons = own or [each for each in lessons if not each.projects]
+        lessons = own if any(each.projects for each in lessons) else lessons
     known = Experience("", lessons, [0.0] * len(lessons))
     return advice.digest(known, tokens * advice.CHARS)
 

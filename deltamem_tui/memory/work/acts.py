@@ -19,6 +19,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from deltamem_tui.memory.work.paths import paths_in
 from deltamem_tui.trajectory.model import Step
 
 Form = Literal["call", "command", "statement", "message"]
@@ -64,12 +65,13 @@ _FAILED_BELOW = re.compile(
 _LISTING = re.compile(r"^\s*\d+\s*[:→|\t]")
 _ASSERTED = re.compile(r"E {3,}(\S.{6,})")  # what a failed test says of itself
 _ERROR_LINE = re.compile(
-    r"\b(?:error|fail(?:ed|ure)?|exception|fatal|panic|denied|refused|undefined|unknown|invalid"
+    r"\b(?:error|exception|fatal|panic|denied|refused|undefined|unknown|invalid"
     r"|missing|unable|cannot|can't|no space|quota|timed? ?out"
     r"|not (?:found|allowed|defined|installed)|no such|noauth|exceeded"
     r"|unauthori[sz]ed|forbidden|conflict|(?:un)?expected)\b",
     re.IGNORECASE,
 )
+_FAILED_LINE = re.compile(r"\bfail(?:ed|ure)?\b", re.IGNORECASE)
 _LEADING = re.compile(r"\s*(?:cd\s+[^\s;&|]+\s*(?:&&|;)\s*)*(?:timeout\s+\d\S*\s+)?(?=\S)")
 _REDIRECT = re.compile(r"\s*\d?>{1,2}&?\s*(?:\d\b|/dev/null)")
 _BETWEEN = frozenset(("do", "then", "else", "done", "fi", "{", "}", "!"))
@@ -99,6 +101,22 @@ _JOINING = frozenset(
 )
 
 
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+_EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
+_READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
+SEARCHES = _set(
+    """
+    grep rg glob search find list ls tree locate fd scroll goto pwd cd echo wc
+    """
+)
+_QUIET = _set("ls cd pwd cat tree open goto scroll_up scroll_down head look")
+_OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
+_ENDS = {"submit", "think", "finish", "answer", "final_answer"}
+
+
 @dataclass(frozen=True, slots=True)
 class Act:
     """A step of work.
@@ -112,6 +130,7 @@ class Act:
         answer: What came back of it, without what the user said.
         failed: Whether the answer says that it went wrong.
         paid: Whether the environment rewarded it.
+        stopped: The user's words that it should not have been done; it counts as failed.
     """
 
     index: int
@@ -122,10 +141,13 @@ class Act:
     failed: bool = False
     paid: bool = False
     arguments: Mapping[str, Any] = field(default_factory=dict)
+    stopped: str = ""
 
     @property
     def error(self) -> str:
         """The line of the answer that says what went wrong; empty if none does."""
+        if self.stopped:
+            return f"the user: {self.stopped}"
         return error_line(self.answer) if self.failed else ""
 
 
@@ -143,7 +165,8 @@ def read_step(index: int, step: Step) -> Act:
     if tool:
         arguments = arguments or {}
         command = next(
-            (str(arguments[key]) for key in ("command", "cmd", "script") if arguments.get(key)), ""
+            (_line(arguments[key]) for key in ("command", "cmd", "script") if arguments.get(key)),
+            "",
         )
         command = command or (text if _SHELLS.search(tool) and not text.startswith(tool) else "")
         form: Form = "command" if command else "call"
@@ -158,6 +181,15 @@ def read_step(index: int, step: Step) -> Act:
     text = bare(text) if form == "command" else text
     failed = status == "error" or (status is None and has_failed(answer))
     return Act(index, form, tool, text, answer, failed, (step.reward or 0) > 0, arguments)
+
+
+def _line(command: object) -> str:
+    """Return a command line of an argument: `["bash", "-lc", "make"]` is `make`."""
+    if not isinstance(command, list):
+        return str(command)
+    words = list(map(str, command))
+    is_shell = len(words) == 3 and words[1].startswith("-") and words[1].endswith("c")
+    return words[2] if is_shell else shlex.join(words)
 
 
 def _shape(text: str) -> tuple[Form, str, Mapping[str, Any]]:
@@ -195,7 +227,7 @@ def has_failed(answer: str) -> bool:
 
 def error_line(answer: str) -> str:
     """Return the line of an answer that tells most of what went wrong; empty if none does."""
-    best = ""
+    weak = ""
     for line in (each.strip().strip("`") for each in answer[:_ANSWER].splitlines()):
         if (
             len(line) < 8
@@ -208,10 +240,71 @@ def error_line(answer: str) -> str:
         if asserted := _ASSERTED.match(line):
             return asserted[1][:200]
         if _ERROR_LINE.search(line):
-            best = line
-            if not re.match(r"(?i)^\W*(?:FAIL|failed)\b", line):
-                break
-    return best[:200]
+            return line[:200]
+        weak = weak or (line if _FAILED_LINE.search(line) else "")
+    return weak[:200]
+
+
+def is_end(act: Act) -> bool:
+    """Return whether an act only thinks or ends the episode: no part of any way."""
+    return act.tool.lower() in _ENDS
+
+
+def is_edit(act: Act) -> bool:
+    """Return whether an act changes a file: its tool's name says so, and it is about a file."""
+    if not _EDITS.intersection(words_of(act.tool)[:2]):
+        return False
+    if act.form == "command":
+        return act.tool in _EDITS
+    return not act.arguments or "" in act.arguments or bool(named_files(act))
+
+
+def is_read(act: Act) -> bool:
+    """Return whether an act shows a file."""
+    return bool(_READS.intersection(words_of(act.tool)[:2]))
+
+
+def is_quiet(act: Act) -> bool:
+    """Return whether an act only looks around: what it answers tells of files, not of itself."""
+    if act.form == "command":
+        # What opens may be a door.
+        return act.tool in _QUIET and (act.tool != "open" or bool(named_files(act)))
+    if act.form == "statement":
+        return act.text[:4].lower() in ("show", "desc")
+    words = words_of(act.tool)
+    about_files = len(words) == 1 or bool(_OF_FILES.intersection(words))
+    return act.form == "call" and (
+        is_read(act) or (about_files and bool(SEARCHES.intersection(words)))
+    )
+
+
+def named_files(act: Act) -> list[str]:
+    """Return the files that a call's arguments or a command's line name."""
+    if act.form == "command":
+        return paths_in(act.text.partition("\n")[0], 400)
+    keyed = [
+        str(value)
+        for key, value in act.arguments.items()
+        if re.search(r"path|file|uri", key, re.IGNORECASE)
+    ]
+    loose = str(act.arguments.get("", ""))
+    if not keyed and "\n" not in loose[:200]:
+        keyed = [loose[:300]]
+    if not keyed and not act.arguments.get(""):
+        keyed = [
+            str(value)[:300] for value in act.arguments.values() if "\n" not in str(value)[:300]
+        ]
+    if found := [path for text in keyed for path in paths_in(text)]:
+        return found
+    head = next(
+        (
+            line
+            for line in loose.splitlines()
+            if re.search(r"[Tt]he file /|at: /|^\*\*\* |File:", line)
+        ),
+        "",
+    )
+    return paths_in(head)
 
 
 def words_of(name: str) -> list[str]:
@@ -294,7 +387,7 @@ def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
 
     An act came of those that name what it names, and of the one whose answer first told of that.
     """
-    names = [_names(act) for act in acts]
+    names = [names_of(act) for act in acts]
     counts = Counter(name for own in names for name in own)
     ends = {at for at, act in enumerate(acts) if act.paid} | {len(acts) - 1}
     common = {name for name, count in counts.items() if count > _COMMON * len(acts)}
@@ -329,7 +422,7 @@ def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
     return [act for at, act in enumerate(acts) if at in kept or (at in near and not act.failed)]
 
 
-def _names(act: Act) -> set[str]:
+def names_of(act: Act) -> set[str]:
     """Return what an act is about, without its tool and words that only join."""
     if act.form == "call" and "" not in act.arguments:
         return {str(value)[:80] for value in act.arguments.values() if value not in (None, "")}

@@ -149,7 +149,8 @@ class _Writer:
             shown = [*ways, *self.tools(), *self.checks()]
         said = "\n".join(shown)
         lines = [*failed, *shown, *(fix for fix in fixes if _error_of(fix) not in said)]
-        lines += self.corrections([*self.quoted, *self.near])
+        own = [row for row in self.order if e.project in e.lessons[row].projects]
+        lines += self.corrections(dict.fromkeys([*self.quoted, *self.near, *own]))
         if not lines:
             return Advice([], [])
         return Advice([*lines, self.evidence()], self.quoted or self.near[:3])
@@ -219,10 +220,16 @@ class _Writer:
             names = {old: new for old, new in names.items() if not old.isalpha()}
         return [one_line(adapted(step, names), _STEP) for step in did]
 
-    def renames(self, lesson: Lesson, steps: Sequence[str]) -> bool:
-        """Return whether a way names something that its own episode did not."""
+    def title(self, lesson: Lesson, steps: Sequence[str]) -> str:
+        """Return what stands over a way: how it ended, its task, and whose names it has."""
+        how = "Solved" if lesson.solved else "Tried, not solved:"
+        how = "Note on a failed try at" if lesson.worded and not lesson.solved else how
         did = [one_line(fact.value, _STEP) for fact in lesson.facts if fact.kind == "did"]
-        return did != [*steps]
+        names = ""
+        if did != [*steps]:
+            is_mixed = names_of_another(steps, lesson.task, self.e.task)
+            names = f" {'partly ' if is_mixed else ''}with the names of this task"
+        return f"{how} “{one_line(lesson.task, _TITLE)}”{names}:"
 
     def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and failed attempts.
@@ -255,6 +262,7 @@ class _Writer:
             row
             for row in self.order[:_LOOKED_AT]
             if row not in self.quoted
+            and (e.is_here[row] or e.nearness[row] >= NEAR)
             and (e.lessons[row].worded or not worded)
             and (e.lessons[row].solved or len(self.steps(e.lessons[row])) <= LONG)
         ]
@@ -275,10 +283,7 @@ class _Writer:
                 continue
             if not steps or steps[-1] in told:
                 continue
-            how = "Solved" if lesson.solved else "Tried, not solved:"
-            how = "Note on a failed try at" if lesson.worded and not lesson.solved else how
-            others = " with the names of this task" if self.renames(lesson, steps) else ""
-            title = f"{how} “{one_line(lesson.task, _TITLE)}”{others}:"
+            title = self.title(lesson, steps)
             most_left = min(room, self.left) - len(title)
             while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > most_left:
                 again = (at for at in range(len(steps) - 1, 0, -1) if steps[at] in steps[:at])
@@ -313,13 +318,19 @@ class _Writer:
         """Return what verifies the work: each command once, in its most usual form."""
         e = self.e
         forms: dict[str, list[Counted]] = {}
+        here = {value for _, value in e.known_here()}
         for each in e.counted(["check"]):
+            if each.value not in here:
+                continue
             forms.setdefault(_check_name(each.value), []).append(each)
         ranked = []
         for name, same in forms.items():
             seen = sum(each.seen for each in same)
-            usual = max(same, key=lambda each: (each.seen, -len(each.value)))
-            text = usual.value if usual.seen > 1 or len(same) == 1 else _set_for(same) + name
+            # `cargo fmt` alone would change files, where it was asked to check them.
+            only_checks = [each for each in same if "--check" in each.value]
+            usual = max(only_checks or same, key=lambda each: (each.seen, -len(each.value)))
+            is_usual = usual.seen > 1 or len(same) == 1 or bool(only_checks)
+            text = usual.value if is_usual else _set_for(same) + name
             near, base = (sum(getattr(each, how) for each in same) for how in ("near", "base"))
             ranked.append((near, base, seen, text))
         whole = len(e.lessons)

@@ -51,10 +51,6 @@ class Lesson:
         """The folders that it was learnt in."""
         return {fact.value for fact in self.facts if fact.kind == "in"}
 
-    def is_of(self, project: str) -> bool:
-        """Return whether it was learnt in a project, or in none that it names."""
-        return not self.projects or project in self.projects
-
 
 @dataclass(frozen=True, slots=True)
 class Counted:
@@ -128,9 +124,13 @@ class Experience:
 
     def _shares(self) -> list[float]:
         """Return what each lesson counts by its project."""
-        if not any(self.project in each.projects for each in self.lessons):
+        if not self.project:
             return [1.0] * len(self.lessons)
-        return [1.0 if each.is_of(self.project) else _ELSEWHERE for each in self.lessons]
+        is_known = any(self.project in each.projects for each in self.lessons)
+        return [
+            1.0 if self.project in each.projects or not (is_known or each.projects) else _ELSEWHERE
+            for each in self.lessons
+        ]
 
     def known_here(self) -> set[tuple[str, str]]:
         """Return the facts of the task's own project; all of them, if that is not known."""

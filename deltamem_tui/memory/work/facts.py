@@ -9,14 +9,21 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.work.acts import (
+    SEARCHES,
     SUBCOMMANDS,
     Act,
     clauses_in,
     has_failed,
+    is_edit,
+    is_end,
+    is_quiet,
+    is_read,
+    named_files,
     read_step,
     simple_commands,
     tables_in,
@@ -41,11 +48,6 @@ from deltamem_tui.memory.work.texts import (
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Trajectory
 
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 _MOST = {
     "edit": 60,
     "new": 20,
@@ -59,30 +61,29 @@ _MOST = {
     "corrected": 4,
 }
 _MOST_OF_OTHERS = 30
-_EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
-_READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
-_SEARCHES = _set(
-    """
-    grep rg glob search find list ls tree locate fd scroll goto pwd cd echo wc
-    """
-)
-_QUIET = _set("ls cd pwd cat tree open goto scroll_up scroll_down head look")
-_OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
-_CHECKS = _set(
-    """
-    test tests pytest build lint check vet tox mypy ruff typecheck clippy verify flake8 eslint tsc
-    jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest
-    """
+_CHECKS = frozenset(
+    re.findall(
+        r"\S+",
+        """
+        test tests pytest build lint check vet tox mypy ruff typecheck clippy verify flake8 eslint
+        tsc jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest
+        """,
+    )
 )
 _OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
 # Variables that a command runs with, and that hold no secret.
 _SET = r"(?<!\S)(?:(?!\w*(?:KEY|TOKEN|SECRET|PASS))[A-Z][A-Z0-9_]*=[\w.:/+-]{0,40} )+"
+_MISSING = re.compile(r"not found|[Nn]o module named|not recognized")
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
-# What a commit was called is of its episode alone.
-_MESSAGE = re.compile(r"(\bgit commit\b[^\n]*? -\w*m ?)(?:\"[^\"]*\"|'[^']*'|\S+)")
-_BROUGHT = re.compile(r"(?!.*old).*(?:new|content|replac|text).*", re.IGNORECASE)
-_ANSWERED = 4000  # characters of an edit in which its first line is sought
+_COMMIT = re.compile(r"\bgit(?: -\w \S+)* commit\b")
+_BROUGHT = frozenset(
+    ("new_string", "new_str", "new_text", "newstring", "newtext", "replacement", "new_content")
+)
+_OF_DATA = re.compile(
+    r"\.(?:csv|tsv|json\w*|ya?ml|env|ini|cfg|conf|toml|txt|log|sql|xml)$|(?:^|/)\."
+)
+_SOUGHT = 4000  # characters of an edit in which its first line is sought
 _FIX_WITHIN = 8
 _TRAPS = 8
 _ROUND = 12  # steps that may be done in turn again and again
@@ -102,9 +103,33 @@ def facts_of(episode: Trajectory) -> list[WorkFact]:
 
 
 def _acts(episode: Trajectory) -> list[Act]:
-    """Return what was done, but for what the memory was asked."""
-    acts = (read_step(index, step) for index, step in enumerate(episode.steps))
-    return [act for act in acts if not _OWN.match(act.tool)]
+    """Return what was done, but for what the memory was asked, and what the user stopped so."""
+    read = (read_step(index, step) for index, step in enumerate(episode.steps))
+    acts = [act for act in read if not _OWN.match(act.tool)]
+    since = 0
+    for index, step in enumerate(episode.steps):
+        words = said_at(step)
+        if is_rule(words):
+            own = [at for at, act in enumerate(acts) if since <= act.index <= index]
+            for at in _corrected(acts, own, words):
+                acts[at] = replace(acts[at], failed=True, stopped=shown(words, 100))
+        since = index + 1 if words else since
+    return acts
+
+
+def _corrected(acts: Sequence[Act], among: Sequence[int], words: str) -> list[int]:
+    """Return which acts a correction speaks of: those that it names first, else the last one."""
+    went_well = [at for at in among if acts[at].form != "message" and not acts[at].failed]
+    work = [at for at in went_well if not is_quiet(acts[at])]
+    places: dict[int, list[int]] = {}
+    for at in work:
+        act = acts[at]
+        names = [act.tool, *act.text.split()[1:2]] if act.form == "command" else []
+        names += [path.rpartition("/")[2] for path in named_files(act)]
+        spots = (re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", words) for name in names if name)
+        if found := [spot.start() for spot in spots if spot]:
+            places.setdefault(min(found), []).append(at)
+    return places[min(places)] if places else work[-1:]
 
 
 def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
@@ -113,7 +138,7 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     for act in acts:
         if act.form == "command":
             yield from _commands(act)
-        elif act.form == "call" and not (is_edit(act) or _is_read(act) or _is_end(act)):
+        elif act.form == "call" and not (is_edit(act) or is_read(act) or is_end(act)):
             if not act.failed:
                 yield WorkFact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
@@ -122,29 +147,10 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     solved = episode.outcome.success is True
     yield from _fixes(acts, folder, solved=solved)
     yield from _outcome(acts, folder, solved=solved)
-    yield from _asked(episode)
+    yield from _asked(
+        episode, is_work=any(each.form == "command" or is_edit(each) for each in acts)
+    )
     yield WorkFact("in", project_of(episode.environment))
-
-
-_ENDS = {"submit", "think", "finish", "answer", "final_answer"}
-
-
-def _is_end(act: Act) -> bool:
-    """Return whether an act only thinks or ends the episode: no part of any way."""
-    return act.tool.lower() in _ENDS
-
-
-def is_edit(act: Act) -> bool:
-    """Return whether an act changes a file: its tool's name says so, and it is about a file."""
-    if not _EDITS.intersection(words_of(act.tool)[:2]):
-        return False
-    if act.form == "command":
-        return act.tool in _EDITS
-    return not act.arguments or "" in act.arguments or bool(_named_files(act))
-
-
-def _is_read(act: Act) -> bool:
-    return bool(_READS.intersection(words_of(act.tool)[:2]))
 
 
 def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[WorkFact]:
@@ -154,7 +160,7 @@ def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[WorkFact]:
     for act in acts:
         if act.form in ("message", "statement"):
             continue
-        named, told = _named_files(act), paths_in(act.answer, 300)
+        named, told = named_files(act), paths_in(act.answer, 300)
         if is_edit(act):
             touched = _edited(act, named, told, opened)
             opened = touched[0][1] if touched and len(touched) == 1 else opened
@@ -162,9 +168,9 @@ def _files(folder: Folder, acts: Sequence[Act]) -> Iterator[WorkFact]:
             touched = _shell_edits(act, named)
             if act.form == "command" and act.answer.startswith("["):
                 opened = next(iter(told), opened)
-            if _is_read(act) and named:
+            if is_read(act) and named:
                 opened = named[0]
-            if not act.failed and (_is_read(act) or act.tool == "sed"):
+            if not act.failed and (is_read(act) or act.tool == "sed"):
                 touched += [("read", path) for path in named[:3]]
         for kind, path in touched:
             if not (own := folder.relative(path)):
@@ -183,7 +189,7 @@ def _edited(
         return [("new" if how == "Add" else "edit", path) for how, path in patched]
     start = act.answer[:80].lower()
     path = next(iter(named or told), opened)
-    if act.failed and (told[:1] != [path] or "error" in start):
+    if act.stopped or (act.failed and (told[:1] != [path] or "error" in start)):
         return []
     is_new = "create" in words_of(act.tool) or "creat" in start
     return [("new" if is_new else "edit", path)] if path else []
@@ -200,39 +206,10 @@ def _shell_edits(act: Act, named: Sequence[str]) -> list[tuple[str, str]]:
     return found
 
 
-def _named_files(act: Act) -> list[str]:
-    """Return the files that a call's arguments or a command's line name."""
-    if act.form == "command":
-        return paths_in(act.text.partition("\n")[0], 400)
-    keyed = [
-        str(value)
-        for key, value in act.arguments.items()
-        if re.search(r"path|file|uri", key, re.IGNORECASE)
-    ]
-    loose = str(act.arguments.get("", ""))
-    if not keyed and "\n" not in loose[:200]:
-        keyed = [loose[:300]]
-    if not keyed and not act.arguments.get(""):
-        keyed = [
-            str(value)[:300] for value in act.arguments.values() if "\n" not in str(value)[:300]
-        ]
-    if found := [path for text in keyed for path in paths_in(text)]:
-        return found
-    head = next(
-        (
-            line
-            for line in loose.splitlines()
-            if re.search(r"[Tt]he file /|at: /|^\*\*\* |File:", line)
-        ),
-        "",
-    )
-    return paths_in(head)
-
-
 def _commands(act: Act) -> Iterator[WorkFact]:
     """Commands by head and flags; what checks the work in full."""
     line = act.text.partition("\n")[0] if "<<" in act.text or len(act.text) > 800 else act.text
-    if act.tool in _SEARCHES - {"find", "grep", "ls", "echo", "wc", "cd"} or (
+    if act.tool in SEARCHES - {"find", "grep", "ls", "echo", "wc", "cd"} or (
         is_edit(act) and act.form == "command"
     ):
         return
@@ -248,15 +225,20 @@ def _commands(act: Act) -> Iterator[WorkFact]:
                 if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", word)
             ]
             yield WorkFact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
-        if "not found" not in act.error and (check := _check(words, head)):
+        if not _is_missing(act) and (check := _check(words, head)):
             before = re.search(rf"{_SET}(?={re.escape(words[0])}(?!\S))", line)
             yield WorkFact("check", (before[0] if before else "") + check)
+
+
+def _is_missing(act: Act) -> bool:
+    """Return whether a command could not run, or should not have: it checks nothing."""
+    return bool(act.stopped or (act.failed and _MISSING.search(act.answer[:1000])))
 
 
 def check_of(act: Act) -> str:
     """Return the command of an act that tests, builds or checks; empty if none does."""
     commands = simple_commands(act.text) if act.form == "command" else []
-    if "not found" in act.error:
+    if _is_missing(act):
         return ""
     return next((check for words in commands if (check := _check(words, words[0]))), "")
 
@@ -308,23 +290,50 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
     """Yield what went wrong, and what worked next in its stead."""
     done = [act for act in acts if act.form != "message"]
     for at, act in enumerate(done):
-        if not act.failed or _is_quiet(act) or is_edit(act) or not (error := act.error):
+        if not act.failed or is_quiet(act) or not (error := act.error):
             continue
-        after = [
-            each
-            for each in done[at + 1 : at + 1 + _FIX_WITHIN]
-            if not each.failed and not _is_quiet(each)
-        ]
-        again = [each for each in after if _is_again(act, each)]
-        passed = next((at for at, each in enumerate(after) if _passes(act, each)), 0)
-        # What was done before the same check passed is what mended it.
-        between = after[:passed]
-        fix = next(iter(between or again), None) if solved else None
+        if is_edit(act) and not act.stopped:
+            continue
+        fix = _mend(act, done[at + 1 : at + 1 + _FIX_WITHIN]) if solved else []
         what, wrong = _tells(act, folder), shown(error, 140)
-        if fix is None:
+        mended = "; ".join(_tells(each, folder) for each in fix)
+        if not fix:
             yield WorkFact("error", f"{what} → {wrong}")
-        elif (mended := _tells(fix, folder)) != what:
+        elif mended != what:
             yield WorkFact("fix", f"{what} → {wrong} ⇒ {mended}")
+
+
+def _mend(act: Act, later: Sequence[Act]) -> list[Act]:
+    """Return what mended a failure: what was done last before the same check passed, or what did
+    the same in another way, behind what made that possible.
+    """
+    after = [each for each in later if each.failed or not is_quiet(each)]
+    own = _words(act)
+    if act.stopped:  # its error is the user's words, which may name what to do instead
+        good = [each for each in after if not each.failed and _words(each) & own]
+        return good[:1]
+    for at, each in enumerate(after):
+        if each.stopped and each.tool == act.tool:
+            return _mend(each, after[at + 1 :])
+    passed = next(
+        (at for at, each in enumerate(after) if not each.failed and _passes(act, each)), 0
+    )
+    again = next(
+        (at for at, each in enumerate(after) if not each.failed and _is_again(act, each)), -1
+    )
+    before = after[: passed or max(again, 0)]
+    tried = [at for at, each in enumerate(before) if each.failed and _passes(act, each)]
+    between = [each for each in before[max(tried, default=-1) + 1 :] if not each.failed]
+    if passed and between:
+        return between[:1]
+    if again < 0:
+        return []
+    enabling = [each for each in between if _words(each) & _words(after[again])]
+    return [*enabling[-1:], after[again]]
+
+
+def _words(act: Act) -> set[str]:
+    return set(re.findall(r"\w{3,}", act.text[:400])) - {act.tool, "install", "add", "run"}
 
 
 def _is_again(act: Act, later: Act) -> bool:
@@ -345,41 +354,38 @@ def _passes(act: Act, later: Act) -> bool:
     return same_check or set(later.text.split()) == set(act.text.split())
 
 
-def _is_quiet(act: Act) -> bool:
-    """Return whether an act only looks around: what it answers tells of files, not of itself."""
-    if act.form == "command":
-        # What opens may be a door.
-        return act.tool in _QUIET and (act.tool != "open" or bool(_named_files(act)))
-    if act.form == "statement":
-        return act.text[:4].lower() in ("show", "desc")
-    words = words_of(act.tool)
-    about_files = len(words) == 1 or bool(_OF_FILES.intersection(words))
-    return act.form == "call" and (
-        _is_read(act) or (about_files and bool(_SEARCHES.intersection(words)))
-    )
-
-
 def _tells(act: Act, folder: Folder) -> str:
     """Return an act in few words: a command or a statement as it was, a call by its name and
     arguments.
     """
     if is_edit(act):
-        path = next(iter(_named_files(act) or paths_in(act.answer, 300)), "")
-        new = _first_new_line(act)
+        path = next(iter(named_files(act) or paths_in(act.answer, 300)), "")
+        # A line of data may be about a person.
+        new = "" if _OF_DATA.search(path) else _first_new_line(act)
         return f"edit {shown(folder.relative(path)) or 'a file'}{f': `{new}`' if new else ''}"
     if act.form == "call":
         if "" in act.arguments:
             return shown(act.text.partition("\n")[0], 120)
         return f"{act.tool}({', '.join(key for key in act.arguments if key)})"
-    return shown(_MESSAGE.sub(r'\1"…"', act.text), 240)
+    return shown(_without_message(act.text), 240)
+
+
+def _without_message(command: str) -> str:
+    """Return a command line without what a commit was called: that is of its episode alone."""
+    found = _COMMIT.search(command)
+    if found is None:
+        return command
+    heads = [words[:3] for words in simple_commands(command[found.start() :])]
+    later = [] if "<<" in command else [" ".join(words) for words in heads[1:]]
+    return " && ".join([command[: found.end()], *later])
 
 
 def _first_new_line(act: Act) -> str:
-    """Return the first line that an edit brought in, shortened; empty if the call does not say."""
-    texts = {key: str(value) for key, value in act.arguments.items() if key and value}
-    new = next((text for key, text in texts.items() if _BROUGHT.fullmatch(key)), "")
+    """Return the first line that an edit of code brought in; empty if the call does not say."""
+    texts = {key.lower(): text for key, text in act.arguments.items() if isinstance(text, str)}
+    new = next((text for key, text in texts.items() if key in _BROUGHT), "")
     old = {line.strip() for key, text in texts.items() if "old" in key for line in text.split("\n")}
-    lines = (line.strip() for line in new[:_ANSWERED].split("\n"))
+    lines = (line.strip() for line in new[:_SOUGHT].split("\n"))
     return shown(next((line for line in lines if len(line) > 1 and line not in old), ""), 60)
 
 
@@ -389,8 +395,8 @@ def _outcome(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[W
     An act that a later one only says better is left out, and of statements the last one counts.
     """
     steps = [act for act in acts if act.form != "message"]
-    done = [act for act in steps if not _is_quiet(act)] or steps
-    kept = way_of([act for act in done if not _is_end(act)], solved=solved)
+    done = [act for act in steps if not is_quiet(act)] or steps
+    kept = way_of([act for act in done if not is_end(act)], solved=solved)
     lines = [
         _tells(act, folder) + (f" → {shown(act.error, 140)}" if act.error else "") for act in kept
     ]
@@ -409,15 +415,17 @@ def _without_rounds(lines: Sequence[str]) -> list[str]:
     return kept
 
 
-def _asked(episode: Trajectory) -> Iterator[WorkFact]:
-    """Yield the user's further words in a session: corrections, and other ways of asking."""
+def _asked(episode: Trajectory, *, is_work: bool) -> Iterator[WorkFact]:
+    """Yield the user's further words in a session: corrections of work on files or in a shell, and
+    other ways of asking.
+    """
     for step in episode.steps:
         words = said_at(step)
         unsaid = not words and step.speaker is None and len(step.action) > 80
         if unsaid and read_step(0, step).form == "message":
             words = step.observation
         if len(words.split()) > 3 and len(words) < 2000 and not has_failed(words):
-            yield WorkFact("corrected" if is_rule(words) else "ask", shown(words, 200))
+            yield WorkFact("corrected" if is_work and is_rule(words) else "ask", shown(words, 200))
 
 
 def skill(episode: Trajectory) -> Extraction:

@@ -15,7 +15,7 @@ _PASSING = re.compile(
     r"(?:^|/)(?:tmp|temp|private|node_modules|site-packages|__pycache__|dist-packages"
     r"|\.(?!github\b|gitlab|circleci|golangci|eslint|pre-commit|gitignore|editorconfig)[a-z]\w*)(?:/|$)"
 )
-FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)\W{1,3}((?:/|~)[^\s\"'<>]+)")
+FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)[^\w~/]{1,3}((?:/|~)[^\s\"'<>]+)")
 _HOME = re.compile(r"^/(?:Users|home)/[\w.-]+/")
 _LENGTH = 120
 
@@ -65,18 +65,18 @@ class Folder:
                 if "/".join(parts[at:]) in tails:
                     roots["/".join(parts[:at])] += 1
                     break
-        self.roots = [root for root, _ in roots.most_common(8) if root.count("/") >= 1]
+        some = [root for root, _ in roots.most_common(8) if "/" in root]
+        # A reader of logs may have written the home folder as `~`, where steps spell it out.
+        self.roots = [_HOME.sub("~/", root) for root in some]
 
     def relative(self, path: str) -> str:
         """Return a path below the folder; empty for one elsewhere, or of a file that is soon
         gone. Whose home folder it is in is nobody's business.
         """
         path = path.removeprefix("./")
-        for root in self.roots:
-            if path.startswith(root + "/"):
-                path = path[len(root) + 1 :]
-                break
-        path = _HOME.sub("", path)
+        at_home = _HOME.sub("~/", path)
+        root = next((each for each in self.roots if at_home.startswith(each + "/")), "")
+        path = at_home[len(root) + 1 :] if root else _HOME.sub("", path)
         while path.startswith("../"):
             path = path[3:]
         if path.startswith("~") or _PASSING.search(path):

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from deltamem_tui.memory.work.acts import Act, read_step, simple_commands
-from deltamem_tui.memory.work.facts import check_of, is_edit
+from deltamem_tui.memory.work.acts import Act, is_edit, read_step, simple_commands
+from deltamem_tui.memory.work.facts import check_of
 from deltamem_tui.memory.work.texts import is_correction, is_thanks, said_at
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory

@@ -65,6 +65,19 @@ _PERSONAL = (
         r"\1\2<value>",
     ),
     (re.compile(r"(?<![\w#])[A-Z]\d{6,}\b"), "<id>"),
+    (
+        re.compile(
+            r"\b((?:[Rr]eservation|[Bb]ooking|[Oo]rder|[Tt]icket|[Ff]light|[Cc]ode)"
+            r"(?: (?:id|ID|number|code|is|was))* #?)(?=[A-Z0-9-]*\d)[A-Z0-9][A-Z0-9-]{3,}\b"
+        ),
+        r"\1<id>",
+    ),
+    (
+        re.compile(
+            r"\b((?:I['’]m|I am|[Nn]ame is|[Tt]his is|on behalf of) )[A-Z][a-z]+(?: [A-Z][a-z]+)+"
+        ),
+        r"\1<name>",
+    ),
     (re.compile(r"(?<![\w/.-])(?:\+\d[\d -]{8,}\d|\d{4}(?:[ -]?\d{4}){3})\b"), "<number>"),
     (re.compile(r"/(?:Users|home)/[\w.-]+"), "~"),
     (
@@ -84,6 +97,7 @@ _SCENE_CHARACTERS = 40_000
 _NAMES = re.compile(r"[\w.*/-]*\w")
 _ONE_FORM = 0.6
 _EDITING = re.compile(r"\b(?:sed|perl)\s.*-i|<<")  # what it wrote fits its own file alone
+_PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]\S*")
 _NAME_WORDS = 4  # of what one task names otherwise than another
 _THANKED = re.compile(
     r"\W*(?:ok(?:ay)?|yes|ah|oh|wow)?\W*(?:many |much |great )?(?:thanks|thank you|thx|perfect|lgtm"
@@ -101,6 +115,15 @@ _ASKS = re.compile(r"\?|\b(?:but|now|then|next|also|please|could you|can you)\b"
 _RULE = re.compile(
     r"(?:^|[,.;:!]\s|\b(?:and|but|please|so)\s)(?:never|always|do not|don['’]?t|stop)\b"
     r"|\buse\b.{3,60}\b(?:instead|not|rather)\b",
+    re.IGNORECASE,
+)
+# Words that say, without a no, that something else was wanted.
+_STRONG = re.compile(
+    r"\W*(?:that['’]?s (?:not|wrong)|this is (?:not(?! bad)|wrong)|wrong\b|undo\b|revert\b"
+    r"|stop(?:\W+(?:we|you|it|never|do not|don['’]?t)|\W{1,3}\w+ing)\b"
+    r"|(?:please )?(?:never|always|do not|don['’]?t)\b(?! (?:worry|mind|bother|forget))"
+    r"|i (?:said|told|meant)\b|why (?:did|do|would|are) you\b"
+    r"|(?:please )?use\b.{2,60}\b(?:instead of|rather than|not)\b)",
     re.IGNORECASE,
 )
 _SHORT = 200  # characters of thanks; a longer text asks for more
@@ -131,7 +154,7 @@ def scene_text(scene: str) -> str:
     A folder alone is no scene: then it is empty.
     """
     plain = one_line(impersonal(scene[:_SCENE_CHARACTERS]))
-    if not plain or re.fullmatch(r"[Ww]orking directory: \S+|\S*[/~]\S*", plain):
+    if not plain or re.fullmatch(r"[Ww]orking directory: \S+", plain) or _PATH.fullmatch(plain):
         return ""
     digest = hashlib.sha256(plain.encode()).hexdigest()[:8]
     return f"{' '.join(plain.split()[:_SCENE_WORDS])} [scene {digest}]"
@@ -139,9 +162,10 @@ def scene_text(scene: str) -> str:
 
 def project_of(scene: str) -> str:
     """Return the name of the folder that a scene calls its working folder, or is; else empty."""
-    folder, words = FOLDER.search(scene[:_TASK_CHARACTERS]), scene[:_TASK_CHARACTERS].split()
-    path = folder.group(1) if folder else words[0] if len(words) == 1 else ""
-    return path.rstrip("/.").rpartition("/")[2]
+    folder, plain = FOLDER.search(scene[:_TASK_CHARACTERS]), scene[:_TASK_CHARACTERS].strip()
+    path = folder.group(1) if folder else plain if _PATH.fullmatch(plain) else ""
+    name = re.split(r"[/\\]", path.rstrip("/\\."))[-1]
+    return name or (plain if re.fullmatch(r"[\w.-]+", plain) else "")
 
 
 def said_at(step: Step) -> str:
@@ -160,8 +184,8 @@ def is_correction(words: str) -> bool:
 
 
 def is_rule(words: str) -> bool:
-    """Return whether a correction says what to do, or not to, and does not only say no."""
-    return is_correction(words) and bool(_RULE.search(words))
+    """Return whether words correct what was done, and do not only say no to a question."""
+    return bool(_STRONG.match(words)) or (is_correction(words) and bool(_RULE.search(words)))
 
 
 def is_signed(trigger: str) -> bool:

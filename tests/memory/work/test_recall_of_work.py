@@ -343,11 +343,92 @@ def test_what_the_user_corrected_is_told_near_it_and_its_rules_at_the_start(tmp_
     bank = bank_of(tmp_path, added)
     near = recall(bank, "Add the package pandas", "shop").context
     assert f"The user corrected then: “{told}”" in near
-    assert "The user corrected" not in recall(bank, "Sing a song of sixpence", "/y/shop").context
+    assert "The user corrected" not in recall(bank, "Sing a song of sixpence", "/y/till").context
     start = digest(bank, 200, None, "shop")
     assert told in start
     assert "that is all" not in start
     assert digest(bank, 200, None, "elsewhere") == ""
+
+
+def test_what_the_user_stopped_is_no_mend_and_no_habit(tmp_path: Path) -> None:
+    told = "no, never use pip here, use uv"
+    steps = (
+        Step("pip install redis", "error: externally-managed-environment", kind="call"),
+        Step("pip install --break-system-packages redis", "installed", kind="call"),
+        Step("Redis is installed.", told, kind="message", speaker="user"),
+        Step("uv add redis", "added redis", kind="call"),
+    )
+    won = Outcome(success=True, source="user")
+    added = Trajectory("Add the package redis", "Working directory: /x/shop", steps, won)
+    facts = facts_of(added)
+    fixes = [fact.value for fact in facts if fact.kind == "fix"]
+    assert [fix.partition(" ⇒ ")[2] for fix in fixes] == ["uv add redis"] * 2
+    assert [fact.value for fact in facts if fact.kind == "run"] == ["uv add"]
+    bank = bank_of(tmp_path, [added])
+    assert told in recall(bank, "Install Stripe's Python package", "/home/me/shop").context
+    ((_, line),) = mended(bank, "pip install x", "error: externally-managed-environment")
+    assert line.endswith("then worked: uv add redis")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "please use httpx instead of requests",
+        "I said the config goes in settings.toml, not in .env",
+        "that's wrong: the timezone must be Europe/Paris",
+        "Why did you edit the generated file? Edit schema.graphql and run make gen",
+        "stop - we never push to main",
+    ],
+)
+def test_a_user_corrects_in_many_words(words: str) -> None:
+    steps = (Step("ls", "gen", kind="call"), Step("Done.", words, kind="message", speaker="user"))
+    facts = facts_of(Trajectory("Mend it", "", steps, Outcome(success=True, source="user")))
+    assert [fact.value for fact in facts if fact.kind == "corrected"] == [words]
+
+
+def test_what_mended_is_what_stood_before_the_check_that_passed() -> None:
+    steps = [
+        ("pytest -q", "E       assert 2 == 3\n1 failed"),
+        ('edit_file(path="a.py", new_text="round(share)")', "ok"),
+        ("pytest -q", "E       assert 2 == 4\n1 failed"),
+        ('edit_file(path="a.py", new_text="quantize(share)")', "ok"),
+        ("pytest -q", "3 passed"),
+        ("psql -h localhost -p 5433 -c check", "could not connect: Connection refused"),
+        ("ssh -f -N -L 5433:db:5432 bastion", "forwarding"),
+        ("psql -h localhost -p 5433 -c check -U shop", "ok"),
+    ]
+    fixes = [fact.value for fact in facts_of(episode("Mend it", steps)) if fact.kind == "fix"]
+    mends = [fix.partition(" ⇒ ")[2] for fix in fixes]
+    assert mends[:2] == ["edit a.py: `quantize(share)`"] * 2
+    assert mends[2].startswith("ssh -f -N -L 5433")
+
+
+def test_files_are_told_below_the_folder_and_commands_without_their_shell() -> None:
+    missing = {"command": "python -m pytest"}
+    steps = (
+        Step("r", "1", tool="Read", arguments={"file_path": "/home/me/shop/shop/refund.py"}),
+        Step("x", "ok", tool="shell", arguments={"command": ["bash", "-lc", "pytest -q"]}),
+        Step("y", "No module named pytest", tool="shell", arguments=missing, status="error"),
+    )
+    known = Trajectory("Look", "Working directory: ~/shop", steps, Outcome(True))
+    facts = facts_of(known)
+    assert ("read", "shop/refund.py") in facts
+    assert [fact.value for fact in facts if fact.kind == "check"] == ["pytest -q"]
+
+
+def test_a_known_project_hears_nothing_of_others(tmp_path: Path) -> None:
+    done = [
+        episode(
+            f"Cache list {n}",
+            [('edit_file(path="shop/catalog.py")', "ok"), ("pytest", "1 passed")],
+            environment="Working directory: /x/shop",
+        )
+        for n in range(3)
+    ]
+    bank = bank_of(tmp_path, done)
+    assert "pytest" in recall(bank, "Rewrite the menu", "/home/me/shop").context
+    assert recall(bank, "Rewrite the menu", "/home/me/other").context == ""
+    assert digest(bank, 200, None, "poems") == ""
 
 
 def test_a_failed_test_is_known_by_what_it_asserts() -> None:
@@ -365,11 +446,13 @@ def test_an_edit_says_what_it_brought_and_a_commit_not_what_it_was_called() -> N
         ("go test ./...", "--- FAIL: TestQuota\nquota_test.go:9: expected 5, got 7"),
         ('edit_file(path="quota/limit.go", old_text="limit = 7", new_text="limit = 5")', "ok"),
         ("go test ./...", "ok"),
+        ('edit_file(path="data/people.csv", new_text="Jane Miller,4711")', "ok"),
         ('git commit -am "Raise the quota to five" && git push', "pushed"),
     ]
     values = [fact.value for fact in facts_of(episode("Mend it", steps))]
     assert "edit quota/limit.go: `limit = 5`" in values
-    assert 'git commit -am "…" && git push' in values
+    assert "git commit && git push" in values
+    assert not [value for value in values if "4711" in value]
     assert any(value.endswith("⇒ edit quota/limit.go: `limit = 5`") for value in values)
 
 
