@@ -57,6 +57,7 @@ from deltamem_tui.memory.recall_result import (
 )
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import (
+    BEHIND_EVERY_SUCCESS,
     SAME_TEXT,
     Candidate,
     ranked,
@@ -114,14 +115,18 @@ def question_to(
         text = (task_text(text) if tree == "task" else scene_text(text)) or text
     vector = embedder.embed_queries([text])[0]
     question = TreeQuestion(text, vector, exact=domain is GENERAL and is_signed(text))
-    by_kind = tree == "task" and numbers.recall == "kind"
-    goal = goal_in(domain, text) if by_kind else None
+    goal = goal_in(domain, text) if _by_kind(tree, numbers) else None
     if goal is None or not goal.understood:
         return question
     named = f"{goal.trigger} ({goal.variant})" if goal.variant else goal.trigger
     # One by one, as triggers are embedded: a vector's last bits depend on the texts beside it.
     kind = np.stack([embedder.embed_passages([each])[0] for each in (goal.trigger, named)])
     return replace(question, kind=kind)
+
+
+def _by_kind(tree: str, numbers: TreeParameters) -> bool:
+    """Return whether the kind of a question to a tree is looked for before the best node."""
+    return tree == "task" and numbers.recall == "kind"
 
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
@@ -164,6 +169,10 @@ def recall_tree(
     if question.exact:
         triggers = [each.node.payload["activation_condition"] for each in recalled]
         recalled = [] if any(is_signed(t) and t != question.text for t in triggers) else recalled
+    nodes = (node for each in recalled for node in tree.chain(each.node.id))
+    if recalled and _by_kind(tree.name, numbers) and all(each.label == "failure" for each in nodes):
+        best = ranked(tree, question.vector, weighting, BEHIND_EVERY_SUCCESS, 1)
+        recalled += [e for _, e in best if e.node.label == "success" and e.score >= tau]
     return answer_of(
         tree,
         question.text,

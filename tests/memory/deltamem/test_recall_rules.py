@@ -112,6 +112,21 @@ def test_a_fused_root_is_found_by_its_kind_and_says_what_its_chain_says(tmp_path
     assert Procedure.of([fused]) == Procedure.of([egg, mug])
 
 
+@pytest.mark.parametrize(
+    ("tau", "rule", "helped"), [(0.1, "kind", True), (0.99, "kind", False), (0.1, "paper", False)]
+)
+def test_where_all_of_a_kind_failed_the_best_success_above_the_threshold_comes_too(
+    tmp_path: Path, tau: float, rule: str, helped: bool
+) -> None:
+    bank = bank_of(tmp_path / "bank", (PUT_MUG, True), (HEAT_EGG, False), tau=tau, rule=rule)
+    success, failure = bank.tree("task")
+    found = asked(bank, HEAT_EGG)
+    assert (success.label, failure.label) == ("success", "failure")
+    assert [chain[-1].id for chain in found.chains] == [failure.id, *[success.id] * helped]
+    recalled = [each.rule for each in found.candidates if found.matches(each)]
+    assert recalled == [found.rule, *["threshold"] * helped]
+
+
 def test_a_new_kind_is_a_root_by_the_rules_and_a_residual_by_a_model(tmp_path: Path) -> None:
     bank = bank_of(tmp_path / "bank", (PUT_MUG, True))
     (put,) = bank.tree("task")
