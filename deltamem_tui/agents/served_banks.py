@@ -5,6 +5,7 @@ A bank is found by its name only. A client's text never becomes a path.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -73,7 +74,8 @@ def _by_name(banks: tuple[Path, ...]) -> Mapping[str, Path]:
     named: dict[str, Path] = {}
     for path in banks:
         is_folder = (path / "bank.json").is_file()  # and has its name; one that is none is told
-        name = clean(path.absolute().name) if is_folder else _open(path).name
+        own = Path(os.path.abspath(path)).name  # noqa: PTH100 - a link has its own name
+        name = clean(own) if is_folder else _open(path).name
         if name in named:
             raise UsageError(f"two banks are called {name!r}", hint="serve them apart")
         named[name] = path

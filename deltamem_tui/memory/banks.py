@@ -21,6 +21,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import DEFAULT, Method, method_named
 from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record
+from deltamem_tui.text import counted
 
 
 def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
@@ -97,7 +98,14 @@ def create_bank(
         return Bank.create(path, manifest)
     with files.new_folder(Path(path)) as draft:
         made, found = Bank.create(draft, manifest), episodes(episodes_from)
-        if not take_in(made, found, redaction="off", listed=False).total.episodes:
+        taken = take_in(made, found, redaction="off", listed=False).total
+        if taken.rejected:
+            raise UsageError(
+                f"{counted(taken.rejected, 'episode')} can no longer be taken",
+                source=episodes_from.name,
+                hint="import the logs again",
+            )
+        if not taken.episodes:
             raise UsageError(
                 "the bank keeps no episodes",
                 source=episodes_from.name,

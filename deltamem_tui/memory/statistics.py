@@ -119,7 +119,9 @@ def history(bank: Bank) -> History:
     usage = Usage()
     for record in usage_log.records(bank.path):
         with suppress(msgspec.ValidationError):
-            usage += msgspec.convert(record, Usage)
+            paid = msgspec.convert(record, Usage)
+            if min(paid.calls, paid.prompt_tokens, paid.completion_tokens, paid.cost or 0) >= 0:
+                usage += paid
     refused: dict[str, Refused] = {}
     for commit in bank.journal.commits() if bank.journal.exists else ():
         trajectory = commit.detail.get("trajectory")

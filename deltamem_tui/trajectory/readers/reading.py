@@ -46,7 +46,7 @@ from deltamem_tui.trajectory.readers.shapes import without_pictures
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 from deltamem_tui.trajectory.validation import admitted, redact
 
-_FORKED = re.compile(rb'"(?:forked_from_id|forkedFrom": ?{"sessionId)": ?"([^"]{1,100})"')
+_FORKED = re.compile(rb'"(?:forked_from_id|forkedFrom"\s*:\s*{"sessionId)"\s*:\s*"([^"]{1,100})"')
 
 
 def read_logs(

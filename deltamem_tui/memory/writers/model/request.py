@@ -33,7 +33,7 @@ from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 _LEAST_QUOTE = 4  # words, unless it is a whole line
 _LEAST_BODY, _PARAGRAPH = 3, 40  # words
-_SPAN = 8  # words: no honest text says most of such spans twice
+_SPAN = 8  # words: no honest text says most of such spans three times
 _STOP_LENGTH = 3
 # Of the form that some prompt shows.
 _FORM = re.compile(r"\bat most \d+ words\b")
@@ -128,7 +128,7 @@ class Request:
         for name, text in payload.items():
             words = _words(text)
             spans = [tuple(words[at : at + _SPAN]) for at in range(len(words) - _SPAN + 1)]
-            if len(spans) > 2 * max(_SPAN, len({*spans})):
+            if len(spans) > 3 * max(_SPAN, len({*spans})):
                 raise UnusableAnswer(f'"{name}" says the same again and again')
             if text and not any(len(word) > 1 for word in words):
                 raise UnusableAnswer(f'"{name}" says nothing')
