@@ -1,25 +1,14 @@
 """DeltaMem's recall: a question in, the chain root → match out (equations 6 and 7).
 
-The task tree is asked with the goal, the env tree with the scene. They never see each other's
-question, and their chains meet only in the agent's context.
-
-The paper's rule takes the best node of all if it reaches τ (`recall = "paper"`). By default
-(`recall = "kind"`) the rules that write triggers read the question too: a tree that has the
-question's own kind of goal answers with the success of that kind whose names are nearest, and
-with what failed; the paper's rule decides where the kind is new or not understood. Where all of
-the task tree's answer failed, the best success that reaches τ comes with it.
-
+The task tree is asked with the goal, the env tree with the scene; their chains meet only in the
+agent's context. The paper's rule takes the best node of all if it reaches τ (`recall = "paper"`).
+By default a tree that has the question's own kind of goal answers with the success of that kind
+whose names are nearest, and with what failed; the paper's rule decides where the kind is new.
 Where no plug-in knows the domain, the whole task tree answers by the facts that its nodes keep
-(`memory.work_context`); τ decides only where an episode is written.
+(`memory.work_context`).
 
 Scores count to six decimals, so that equal texts score equally on every machine. Of equal scores
 the shallower node matches, then the older one.
-
-The context, in a domain that a plug-in knows: a chain in the rules' words becomes
-one procedure, its deltas at their places, the names of the present task filled in, and its things
-taken from where they are likeliest to be. If it was not recalled by the task's kind, it says what
-it was learnt for. Any other chain stands entry by entry. Then come what failed, and where the
-things that the task names were seen; what the env tree recalled if there is nothing else.
 """
 
 from __future__ import annotations

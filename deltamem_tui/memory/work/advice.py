@@ -148,7 +148,11 @@ class _Writer:
             ways = self.ways(_WAYS, self.left)
             shown = [*ways, *self.tools(), *self.checks()]
         said = "\n".join(shown)
-        lines = [*failed, *shown, *(fix for fix in fixes if _error_of(fix) not in said)]
+        lines = [
+            *failed,
+            *shown,
+            *(fix for fix in fixes if fix[len(_WENT_WRONG) :].partition("; then")[0] not in said),
+        ]
         own = [row for row in self.order if e.project in e.lessons[row].projects]
         lines += self.corrections(dict.fromkeys([*self.quoted, *self.near, *own]))
         if not lines:
@@ -193,7 +197,12 @@ class _Writer:
         e = self.e
         asked = set(terms(e.task))
         failed = (row for row in self.order[:_LOOKED_AT] if not e.lessons[row].solved)
-        rows = [row for row in failed if _is_same(asked, set(terms(e.lessons[row].task)))]
+        words = {row: set(terms(e.lessons[row].task)) for row in failed}
+        rows = [
+            row
+            for row, own in words.items()
+            if asked and len(asked & own) >= _SAME_TASK * len(asked | own)
+        ]
         lines = []
         for row in rows[:2]:
             if text := "; ".join(self.steps(e.lessons[row])[-3:]):
@@ -470,11 +479,6 @@ class _Writer:
         return self.taken(lines)
 
 
-def _error_of(fix: str) -> str:
-    """Return what went wrong of a line that says it, as a way tells it."""
-    return fix.removeprefix(_WENT_WRONG).partition("; then worked: ")[0]
-
-
 def _set_for(checks: Sequence[Counted]) -> str:
     """Return the variables that are set for most of some checks, as they stand before one."""
     counts: Counter[str] = Counter()
@@ -503,8 +507,3 @@ def _matches(task: str, paths: Sequence[str]) -> dict[str, float]:
         said = sum(told.weight(word) for word in own & asked)
         found[path] = said / (sum(told.weight(word) for word in own) + 2.0)
     return found
-
-
-def _is_same(words: set[str], others: set[str]) -> bool:
-    """Return whether two tasks are one, by the share of their words that both have."""
-    return bool(words) and len(words & others) >= _SAME_TASK * len(words | others)

@@ -438,12 +438,8 @@ def skill(episode: Trajectory) -> Extraction:
         raise ExtractionError("the episode has no task", source=episode.id)
     if not episode.steps:
         return Extraction(None, "the episode has no steps")
-    return _payload(task, as_text(facts_of(episode)) or _last_words(episode))
-
-
-def _last_words(episode: Trajectory) -> str:
     said = next((step.action for step in reversed(episode.steps) if step.action.strip()), "nothing")
-    return f"Did: {shown(said, 240)}"
+    return _payload(task, as_text(facts_of(episode)) or f"Did: {shown(said, 240)}")
 
 
 def with_facts(payload: Mapping[str, str], episode: Trajectory) -> dict[str, str]:

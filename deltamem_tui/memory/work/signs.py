@@ -55,10 +55,7 @@ def _by_work(acts: Sequence[Act]) -> Iterator[tuple[bool, str]]:
         if check := check_of(act):
             yield not act.failed, f"the last check {'failed' if act.failed else 'passed'}: {check}"
             break
-    commits = [act for act in acts if act.form == "command" and _commits(act)]
+    commands = [(act, simple_commands(act.text)) for act in acts if act.form == "command"]
+    commits = [act for act, parts in commands if any(w[:2] == ["git", "commit"] for w in parts)]
     if commits and not commits[-1].failed:
         yield True, "a commit was made"
-
-
-def _commits(act: Act) -> bool:
-    return any(words[:2] == ["git", "commit"] for words in simple_commands(act.text))
