@@ -45,7 +45,6 @@ class ServedBanks:
         Raises:
             BankNotFoundError: No bank that is served has this name.
             UsageError: No name was given, and there are several.
-            BankError: It cannot be read.
         """
         bank, turn = self._opened(self._place(name))
         with turn:
@@ -73,9 +72,8 @@ class ServedBanks:
 def _by_name(banks: tuple[Path, ...]) -> Mapping[str, Path]:
     named: dict[str, Path] = {}
     for path in banks:
-        is_folder = (path / "bank.json").is_file()  # and has its name; one that is none is told
         own = Path(os.path.abspath(path)).name  # noqa: PTH100 - a link has its own name
-        name = clean(own) if is_folder else _open(path).name
+        name = clean(own) if (path / "bank.json").is_file() else _open(path).name
         if name in named:
             raise UsageError(f"two banks are called {name!r}", hint="serve them apart")
         named[name] = path

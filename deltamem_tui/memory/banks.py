@@ -21,7 +21,6 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import DEFAULT, Method, method_named
 from deltamem_tui.memory.settings import Settings, checked, from_record, stored_record
-from deltamem_tui.text import counted
 
 
 def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
@@ -99,15 +98,10 @@ def create_bank(
     with files.new_folder(Path(path)) as draft:
         made, found = Bank.create(draft, manifest), episodes(episodes_from)
         taken = take_in(made, found, redaction="off", listed=False).total
-        if taken.rejected:
+        if taken.rejected or not taken.episodes:
+            gone = f", or {taken.rejected:,} can no longer be taken" if taken.rejected else ""
             raise UsageError(
-                f"{counted(taken.rejected, 'episode')} can no longer be taken",
-                source=episodes_from.name,
-                hint="import the logs again",
-            )
-        if not taken.episodes:
-            raise UsageError(
-                "the bank keeps no episodes",
+                f"the bank keeps no episodes{gone}",
                 source=episodes_from.name,
                 hint="import the logs, or take the bank that learnt from them",
             )

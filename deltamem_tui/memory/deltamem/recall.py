@@ -46,7 +46,6 @@ from deltamem_tui.memory.recall_result import (
 )
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import (
-    BEHIND_EVERY_SUCCESS,
     SAME_TEXT,
     Candidate,
     ranked,
@@ -104,18 +103,14 @@ def question_to(
         text = (task_text(text) if tree == "task" else scene_text(text)) or text
     vector = embedder.embed_queries([text])[0]
     question = TreeQuestion(text, vector, exact=domain is GENERAL and is_signed(text))
-    goal = goal_in(domain, text) if _by_kind(tree, numbers) else None
+    by_kind = tree == "task" and numbers.recall == "kind"
+    goal = goal_in(domain, text) if by_kind else None
     if goal is None or not goal.understood:
         return question
     named = f"{goal.trigger} ({goal.variant})" if goal.variant else goal.trigger
     # One by one, as triggers are embedded: a vector's last bits depend on the texts beside it.
     kind = np.stack([embedder.embed_passages([each])[0] for each in (goal.trigger, named)])
     return replace(question, kind=kind)
-
-
-def _by_kind(tree: str, numbers: TreeParameters) -> bool:
-    """Return whether the kind of a question to a tree is looked for before the best node."""
-    return tree == "task" and numbers.recall == "kind"
 
 
 def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
@@ -159,8 +154,9 @@ def recall_tree(
         triggers = [each.node.payload["activation_condition"] for each in recalled]
         recalled = [] if any(is_signed(t) and t != question.text for t in triggers) else recalled
     nodes = (node for each in recalled for node in tree.chain(each.node.id))
-    if recalled and _by_kind(tree.name, numbers) and all(each.label == "failure" for each in nodes):
-        best = ranked(tree, question.vector, weighting, BEHIND_EVERY_SUCCESS, 1)
+    if is_known and all(each.label == "failure" for each in nodes):
+        # Failures of a kind alone show no way. No two similarities are further apart than 2.
+        best = ranked(tree, question.vector, weighting, 2.0, 1)
         recalled += [e for _, e in best if e.node.label == "success" and e.score >= tau]
     return answer_of(
         tree,
@@ -240,12 +236,7 @@ def _entries(
 ) -> list[str]:
     """Return what both trees recalled, for an agent.
 
-    Args:
-        bank: The bank.
-        found: What the trees recalled.
-        texts: What they were asked; empty where they were not.
-        settings: Of them `budget`: what is seen goes first, then what failed, the last lines
-            before the first; procedures stay whole.
+    Procedures stay whole; in what is left of the budget stands what failed, then what was seen.
     """
     domain, (answer, env) = domain_for(bank.manifest.domain), (found["task"], found["env"])
     goal, task = goal_in(domain, texts["task"]), None

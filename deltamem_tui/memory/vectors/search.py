@@ -55,9 +55,6 @@ _SURE_ROWS = 256
 _PIECE_NUMBERS = 2**21
 _PIECE_ROWS = 4096  # a bank's vectors may be more than the memory holds
 
-BEHIND_EVERY_SUCCESS = 4.0
-"""A penalty that ranks failures last: no two similarities are further apart than 2."""
-
 _scans: WeakKeyDictionary[Tree, dict[tuple[Weighting, bool], Scan]] = WeakKeyDictionary()
 
 

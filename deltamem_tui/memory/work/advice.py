@@ -8,7 +8,6 @@ a number of characters.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -93,13 +92,9 @@ def digest(experience: Experience, room: int) -> list[str]:
 def mended(lessons: Sequence[Lesson], call: str, error: str) -> list[tuple[str, str]]:
     """Return what is known of a failed call: the key of its lesson and a line each, the best two.
 
-    A failure is the same if its call has the same program or tool, and its error most of the
-    same words.
-
-    Args:
-        lessons: All that is known.
-        call: The command line, or the tool's name with its arguments.
-        error: What came back.
+    `call` is a command line, or a tool's name with its arguments; `error` is what came back. A
+    failure is the same if its call has the same program or tool, and its error most of the same
+    words.
     """
     head, words = head_of(call), set(terms(error))
     ranked: dict[str, tuple[float, str]] = {}
@@ -124,7 +119,7 @@ class _Writer:
     def __init__(self, experience: Experience, room: int) -> None:
         self.e, self.left = experience, room
         self.quoted: list[int] = []
-        self.order = experience.order()
+        self.order = experience.order
         self.near = [row for row in self.order[:50] if experience.nearness[row] >= NEAR]
 
     def write(self) -> Advice:
@@ -243,11 +238,8 @@ class _Writer:
     def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and failed attempts.
 
-        Args:
-            most: How many.
-            room: The characters that each may take.
-            worded: Whether only what a person or a model wrote counts: files and checks say the
-                rest already.
+        Each may take `room` characters. Where files and checks say the rest already, only what a
+        person or a model wrote counts (`worded`).
         """
         e = self.e
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
@@ -327,7 +319,7 @@ class _Writer:
         """Return what verifies the work: each command once, in its most usual form."""
         e = self.e
         forms: dict[str, list[Counted]] = {}
-        here = {value for _, value in e.known_here()}
+        here = {value for _, value in e.known_here}
         for each in e.counted(["check"]):
             if each.value not in here:
                 continue
@@ -339,7 +331,8 @@ class _Writer:
             only_checks = [each for each in same if "--check" in each.value]
             usual = max(only_checks or same, key=lambda each: (each.seen, -len(each.value)))
             is_usual = usual.seen > 1 or len(same) == 1 or bool(only_checks)
-            text = usual.value if is_usual else _set_for(same) + name
+            set_before = usual.value.removesuffix(_SET.sub("", usual.value, count=1))
+            text = usual.value if is_usual else set_before + name
             near, base = (sum(getattr(each, how) for each in same) for how in ("near", "base"))
             ranked.append((near, base, seen, text))
         whole = len(e.lessons)
@@ -367,7 +360,7 @@ class _Writer:
             for p, seen in made.items()
             if p not in changed and (seen > 1 or not e.solved_by("new", p))
         }
-        here = {value for _, value in e.known_here()}
+        here = {value for _, value in e.known_here}
         paths = [
             each.value
             for each in files
@@ -376,7 +369,10 @@ class _Writer:
         match = _matches(e.task, paths)
         if len(e.lessons) <= _FEW:  # what a few other tasks touched is no habit
             known = {each.value for each in files if each.base >= _HABIT}
-            kin = self.near or self.kin()
+            # What is nearest may help where little is known, and what is as near.
+            kin = self.near or [
+                row for row in self.order if e.nearness[row] >= max(_KIN, e.top - _KIN_GAP)
+            ]
             self.quoted += [row for row in kin if row not in self.near]
             known |= {value for row in kin for _, value in e.facts[row]}
             match = {path: said for path, said in match.items() if said > _CUT or path in known}
@@ -396,11 +392,6 @@ class _Writer:
         lines = self.row_of("Edited most: ", head)
         lines += self.row_of("Likely here: ", own)
         return [*lines, *self.by_folder("Also: ", rest)]
-
-    def kin(self) -> list[int]:
-        """Return the nearest lesson, and those as near: where few are known, these may help."""
-        e = self.e
-        return [row for row in self.order if e.nearness[row] >= max(_KIN, e.top - _KIN_GAP)]
 
     def row_of(self, title: str, items: Sequence[str]) -> list[str]:
         """Return a title with as many items as there is room for."""
@@ -458,7 +449,7 @@ class _Writer:
     def fixes(self) -> list[str]:
         """Errors that came before in such tasks or that the task names, and what mended them."""
         e = self.e
-        here = e.known_here()
+        here = e.known_here
         found = [each for each in e.counted(["fix"]) if ("fix", each.value) in here]
         asked = set(terms(e.task))
         words = [set(terms(each.value)) for each in found]
@@ -477,14 +468,6 @@ class _Writer:
                 f"{_WENT_WRONG}{one_line(what, 170)}; then worked: {one_line(mended, 100)}"
             )
         return self.taken(lines)
-
-
-def _set_for(checks: Sequence[Counted]) -> str:
-    """Return the variables that are set for most of some checks, as they stand before one."""
-    counts: Counter[str] = Counter()
-    for each in checks:
-        counts[each.value.removesuffix(_SET.sub("", each.value, count=1))] += each.seen
-    return counts.most_common(1)[0][0]
 
 
 def _check_name(command: str) -> str:

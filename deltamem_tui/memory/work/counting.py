@@ -76,7 +76,9 @@ class Experience:
         task: The task.
         lessons: What speaks.
         similarities: The cosine of each lesson's task with this one.
-        project: Where the task is; what was learnt elsewhere counts less, if any was learnt here.
+        project: Where the task is; what was learnt elsewhere counts less.
+        order: The lessons, the nearest first.
+        known_here: The facts of this project, each once; all of them if none is asked for.
     """
 
     task: str
@@ -114,6 +116,7 @@ class Experience:
         names = _one_name_each(
             Counter(f.value for each in self.lessons for f in each.facts if f.kind in _FILES)
         )
+        self.order = sorted(range(len(self.lessons)), key=lambda row: -self.nearness[row])
         self.facts = [
             {
                 (f.kind, names.get(f.value, f.value) if f.kind in _FILES else f.value)
@@ -121,6 +124,8 @@ class Experience:
             }
             for each in self.lessons
         ]
+        here = zip(self.facts, shares, strict=True)
+        self.known_here = {fact for facts, share in here if share == 1.0 for fact in facts}
 
     def _shares(self) -> list[float]:
         """Return what each lesson counts by its project."""
@@ -131,19 +136,6 @@ class Experience:
             1.0 if self.project in each.projects or not (is_known or each.projects) else _ELSEWHERE
             for each in self.lessons
         ]
-
-    def known_here(self) -> set[tuple[str, str]]:
-        """Return the facts of the task's own project; all of them, if that is not known."""
-        return {
-            fact
-            for facts, is_here in zip(self.facts, self.is_here, strict=True)
-            for fact in facts
-            if is_here
-        }
-
-    def order(self) -> list[int]:
-        """Return the lessons, the nearest first."""
-        return sorted(range(len(self.lessons)), key=lambda row: -self.nearness[row])
 
     def expected(self, kinds: Iterable[str]) -> dict[str, float]:
         """Return how likely what is done is, by the word of the task that tells most of it.

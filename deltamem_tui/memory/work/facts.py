@@ -35,7 +35,6 @@ from deltamem_tui.memory.work.texts import (
     KINDS,
     WorkFact,
     as_text,
-    from_text,
     has_facts,
     is_rule,
     is_signed,
@@ -486,17 +485,10 @@ def is_work(notes: Sequence[Node]) -> bool:
 
 
 def fused(notes: Sequence[Node]) -> Extraction:
-    """Return a chain as one node: the root's task, and all facts, what several say first."""
-    counts = Counter(
-        fact
-        for node in notes
-        for fact in dict.fromkeys(from_text(node.payload["execution_procedure"]))
-    )
-    facts: list[WorkFact] = sorted(counts, key=lambda fact: -counts[fact])
-    lines = dict.fromkeys(
-        line for node in notes for line in node.payload["execution_procedure"].splitlines()
-    )
-    return _payload(notes[0].payload["activation_condition"], as_text(facts) or "\n".join(lines))
+    """Return a chain as one node: the root's task, and all lines, each once."""
+    texts = (node.payload["execution_procedure"] for node in notes)
+    lines = dict.fromkeys(line for text in texts for line in text.splitlines())
+    return _payload(notes[0].payload["activation_condition"], "\n".join(lines))
 
 
 def _payload(condition: str, procedure: str) -> Extraction:

@@ -289,12 +289,7 @@ def instead_of_names(
 ) -> dict[str, list[str]]:
     """Return what other ways have where a way has a name, by the steps that differ in it alone.
 
-    Args:
-        way: The steps of a way.
-        others: The steps of others, each with what it counts.
-
-    Returns:
-        Name → names that the way does not have, both the most usual first.
+    Each of the others comes with what it counts; of names and others the most usual are first.
     """
     counts: dict[str, dict[str, float]] = {}
     said = " ".join(way)
