@@ -102,6 +102,7 @@ def _nothing(bank: Bank, answers: Iterable[CollectionRecall | None]) -> str:
     """Return why there is no context."""
     if not any(map(len, bank.trees.values())):
         first = "" if bank.episodes.waiting() else f"`deltamem import {bank.name} LOG…`, then "
+        first = first or "each episode needs an outcome (`deltamem episode outcome`), then "
         return f"nothing is learnt yet: {first}`deltamem extract {bank.name} --extractor rules`"
     reasons = [_why_unmatched(bank, answer) for answer in answers if answer is not None]
     return "nothing matches: " + "; ".join(reasons or ["nothing was asked"])

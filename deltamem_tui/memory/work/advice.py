@@ -149,7 +149,8 @@ class _Writer:
             *(fix for fix in fixes if fix[len(_WENT_WRONG) :].partition("; then")[0] not in said),
         ]
         own = [row for row in self.order if e.project in e.lessons[row].projects]
-        lines += self.corrections(dict.fromkeys([*self.quoted, *self.near, *own]))
+        rows = dict.fromkeys([*self.quoted, *self.near, *own])
+        lines += self.corrections(rows, "\n".join(lines))
         if not lines:
             return Advice([], [])
         return Advice([*lines, self.evidence()], self.quoted or self.near[:3])
@@ -179,7 +180,7 @@ class _Writer:
 
     def evidence(self) -> str:
         """Return how much stands behind the text."""
-        whole = counted(len(self.e.lessons), "past task")
+        whole = counted(self.e.here or len(self.e.lessons), "past task")
         if not self.near and self.quoted:
             return f"Evidence: {whole}, none of them close to this one."
         if not self.near:
@@ -205,14 +206,14 @@ class _Writer:
                 self.quoted.append(row)
         return self.taken(dict.fromkeys(lines))
 
-    def corrections(self, rows: Iterable[int]) -> list[str]:
-        """Return what the user corrected in some lessons of this project."""
+    def corrections(self, rows: Iterable[int], said: str = "") -> list[str]:
+        """Return what the user corrected in some lessons of this project, if it is not said."""
         lines = [
             f"The user corrected then: “{one_line(fact.value, 160)}”"
             for row in rows
             if self.e.is_here[row]
             for fact in self.e.lessons[row].facts
-            if fact.kind == "corrected"
+            if fact.kind == "corrected" and fact.value[:60] not in said
         ]
         return self.taken([*dict.fromkeys(lines)][:_CORRECTIONS])
 
@@ -226,14 +227,13 @@ class _Writer:
 
     def title(self, lesson: Lesson, steps: Sequence[str]) -> str:
         """Return what stands over a way: how it ended, its task, and whose names it has."""
-        how = "Solved" if lesson.solved else "Tried, not solved:"
-        how = "Note on a failed try at" if lesson.worded and not lesson.solved else how
+        failed = "Note on a failed try at" if lesson.worded else "Tried, not solved:"
         did = [one_line(fact.value, _STEP) for fact in lesson.facts if fact.kind == "did"]
         names = ""
         if did != [*steps]:
             is_mixed = names_of_another(steps, lesson.task, self.e.task)
             names = f" {'partly ' if is_mixed else ''}with the names of this task"
-        return f"{how} “{one_line(lesson.task, _TITLE)}”{names}:"
+        return f"{'Solved' if lesson.solved else failed} “{one_line(lesson.task, _TITLE)}”{names}:"
 
     def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and failed attempts.
@@ -440,7 +440,7 @@ class _Writer:
             and each.near - won.get(each.value, 0.0) > 0.2
             and each.value not in good
         ]
-        lines = [f"Tools of such tasks: {', '.join(each.value for each in tools)}"]
+        lines = [f"Tools used in such tasks: {', '.join(each.value for each in tools)}"]
         if bad:
             some = ", ".join(bad[:3])
             lines.append(f"Only failed attempts used {some}: avoid unless the rules ask for it.")

@@ -124,6 +124,7 @@ class Experience:
             }
             for each in self.lessons
         ]
+        self.here = shares.count(1.0)
         here = zip(self.facts, shares, strict=True)
         self.known_here = {fact for facts, share in here if share == 1.0 for fact in facts}
 

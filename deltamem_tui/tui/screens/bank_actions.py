@@ -70,8 +70,7 @@ def embedders(wanted: str) -> dict[str, str]:
 
 def create(browser: Browser, source: Bank | None = None) -> None:
     """Ask what a new bank is to be; one that learns the episodes of `source` again, if given."""
-    embedder, domain = browser.configuration.embedder, browser.configuration.domain
-    method = DEFAULT
+    embedder, domain, method = browser.configuration.embedder, browser.configuration.domain, DEFAULT
     if source is not None:
         embedder, domain = str(source.manifest.embedder["model"]), source.manifest.domain
         method = source.manifest.method
@@ -117,6 +116,11 @@ def _create(path: Path, answer: FormAnswer, source: Bank | None) -> BankChange:
     return BankChange(path, f"created {path.name}{waiting}", opens=source is None)
 
 
+def _free_name(folder: Path, name: str) -> str:
+    names = (name, *(f"{name}-{number}" for number in range(2, 100)))
+    return next((each for each in names if not (folder / each).exists()), name)
+
+
 def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
     """Ask which agent's sessions become a new bank, make it and import them."""
     if not found:
@@ -129,7 +133,7 @@ def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
         FormLine(
             "agent", "Whose sessions?", choices={name: each.hint for name, each in agents.items()}
         ),
-        FormLine("name", "Name of the new bank", "sessions"),
+        FormLine("name", "Name of the new bank", _free_name(browser.folder, "sessions")),
     )
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:

@@ -261,7 +261,7 @@ class BanksScreen(Screen[None]):
         self.set_class(all(each.place.shipped for each in banks), "-start")
         found = ", ".join(map(str, self._sessions)) or "none found on this machine"
         lines = [
-            "Your agent's past sessions become skills. It is told those that fit a new task.",
+            "Your agent's past sessions become skills. It gets the ones that fit a new task.",
             f"{key('own_sessions')}      bring your agent's sessions: {found}",
             f"{key('open_bank')}  look at the bank under the cursor; it ships with deltamem",
             f"{key('help')}      read what a node, a chain and a threshold are",

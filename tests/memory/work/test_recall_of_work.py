@@ -274,7 +274,7 @@ def test_where_no_tool_is_likely_the_usual_ones_are_named(tmp_path: Path) -> Non
         episode(f"Do errand number {n}", [(f'tool_{n}(order="1")', "ok")]) for n in range(20)
     ]
     told = recall(bank_of(tmp_path, episodes), "Say something else entirely").context
-    assert "Tools of such tasks: tool_" in told
+    assert "Tools used in such tasks: tool_" in told
 
 
 def test_a_folder_is_no_scene(tmp_path: Path) -> None:
@@ -342,7 +342,7 @@ def test_what_the_user_corrected_is_told_near_it_and_its_rules_at_the_start(tmp_
     ]
     bank = bank_of(tmp_path, added)
     near = recall(bank, "Add the package pandas", "shop").context
-    assert f"The user corrected then: “{told}”" in near
+    assert f"pip install httpx → the user: {told}" in near
     assert "The user corrected" not in recall(bank, "Sing a song of sixpence", "/y/till").context
     start = digest(bank, 200, None, "shop")
     assert told in start
