@@ -14,7 +14,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits, human_size
 from deltamem_tui.trajectory.secrets.redaction import quoted
 
-_WITHIN_VALUE = re.compile(rb'"(?:[^"\\]++|\\(?:.|\Z))*+(?:"|\Z)|[{}\[\]]', re.DOTALL)
+_WITHIN_VALUE = re.compile(rb'"(?>(?:[^"\\]++|\\(?:.|\Z))*)(?:"|\Z)|[{}\[\]]', re.DOTALL)
 _OPENING = re.compile(rb"[{\[]")
 _QUOTE = ord('"')
 _BEGINS = (b"{", b"[", b'"')

@@ -121,7 +121,7 @@ _SIGN = (
 _APART = r"(?P<apart>[ \t]{1,4}+)"
 # Between a name and its value: a sign, or a blank behind an option (`--token x`).
 _BETWEEN = rf"(?:{_SIGN}|{_APART})"
-_NAME_END = r"(?:[_-]?[A-Za-z0-9]{1,20}){0,4}+"
+_NAME_END = r"(?>(?:[_-]?[A-Za-z0-9]{1,20}){0,4})"
 
 _MARKS = re.compile(rb"[x*.#_=<>$%\[\]{}?-]+", re.IGNORECASE)
 _TEMPLATE = re.compile(
@@ -313,8 +313,9 @@ _KEY_BEGIN = re.compile(rb"-----BEGIN[ A-Z]{0,20}PRIVATE KEY(?: BLOCK)?-----")
 _KEY_END = re.compile(rb"-----END[ A-Z]{0,20}PRIVATE KEY(?: BLOCK)?-----")
 _GAP = rb"(?:\s|\\[nrt]|[|>]|(?<![\w+/=])\d{1,4}(?=[\s:|]))"
 _KEY_LINE = re.compile(rb"[A-Za-z0-9+/=]{24}")
-_KEY_LINES = re.compile(rb"(?:" + _GAP + rb"{0,20}+[A-Za-z0-9+/=]{20,90}+(?![\w-]))*+")
-_KEY_LINES_BEFORE = re.compile(rb"(?:[A-Za-z0-9+/=]{16,90}+" + _GAP + rb"{1,20}+){1,400}+\Z")
+# Atomic groups: Python before 3.11.5 misreads a possessive repeat of a group (gh-106052).
+_KEY_LINES = re.compile(rb"(?>(?:(?>" + _GAP + rb"{0,20})[A-Za-z0-9+/=]{20,90}+(?![\w-]))*)")
+_KEY_LINES_BEFORE = re.compile(rb"(?>(?:[A-Za-z0-9+/=]{16,90}+(?>" + _GAP + rb"{1,20})){1,400})\Z")
 
 
 def values_in(data: bytes) -> Iterator[Found]:
