@@ -184,7 +184,7 @@ def status(
             events, ran = ", ".join(each["events"]) or "none", each["last_run"] or "never"
             learns = ", ".join(each["learns"]).replace("rules", "by rules") or "no"
             rows.append((name, events, ", ".join(each["banks"]), learns, ran))
-        page.table(("agent", "events", "bank", "learns (USD an end)", "last run"), rows)
+        page.table(("agent", "events", "bank", "learns (USD per session)", "last run"), rows)
         page.facts({"waiting sessions": waiting, "state": str(state.folder)})
 
     notes += ["`deltamem import --queued` takes the waiting sessions in"] if waiting else []

@@ -70,7 +70,7 @@ class Language:
 
     @property
     def help(self) -> str:
-        """What can be typed, for a person."""
+        """Say for a person what can be typed."""
         named = ", ".join(f"{key}:{'|'.join(names)}" for key, names in self.values.items())
         return f"words, or the beginning of an id; {named}; -… leaves out"
 

@@ -47,7 +47,7 @@ PLACES = {
     "synapse": "deltamem_tui.memory.flat.definitions:SYNAPSE",
     "cdmem": "deltamem_tui.memory.cdmem.definition:METHOD",
 }
-"""Where each definition is, which loads nothing that the method works with."""
+"""The place of each definition, which loads nothing that the method works with."""
 _GROUP = "deltamem.methods"
 """The entry points of other packages' methods."""
 _READ = 8000  # characters of each text: what the rules write is a few words of it

@@ -173,7 +173,7 @@ def digest(
 def digest_lines(bank: Bank, tokens: int, project: str = "") -> list[str]:
     """Return what any task of a project needs, a line each; none if that is not known.
 
-    What was learnt in other projects is left out, unless no project is asked for.
+    If a project is asked for, what was learnt in others is left out.
     """
     lessons = _youngest(bank)
     if project:

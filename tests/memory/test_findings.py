@@ -1,4 +1,4 @@
-"""What any episode shows: what did not help, why it failed, where it was."""
+"""Findings in any episode: what did not help, why it failed, where it was."""
 
 from __future__ import annotations
 

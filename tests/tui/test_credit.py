@@ -1,4 +1,4 @@
-"""What the browser says of credit: utility in the outlines."""
+"""Credit in the browser: utility in the outlines."""
 
 from __future__ import annotations
 

@@ -59,7 +59,7 @@ def test_of_those_that_wait_the_next_one_is_judged_next(folder: Path) -> None:
         assert cursor_on(person) == "heat egg 0"
 
     async def unfiltered(order: str, row: int, person: Person) -> None:
-        """What was said of an episode does not come again, and it stays in the list."""
+        """An episode with a verdict does not come again, and it stays in the list."""
         await person.press("3", *order, "g", *("j" * row))
         first, *others = [each for each in tasks(person) if each.startswith("heat egg")]
         for key, following in zip("SCFC", [*others[1:], first, first], strict=True):

@@ -278,8 +278,8 @@ def withdraw(bank: Bank, batch: Batch, episode_ids: Sequence[str], *, edited: bo
 def _changed_by_hand(bank: Bank) -> frozenset[str]:
     """Return the ids of the nodes whose words or label a person changed, undone or not."""
     commits = bank.journal.commits() if bank.journal.exists else ()
-    changes = (each.detail for each in commits if each.event in ("edit", "relabel"))
-    return frozenset(node for detail in changes for node in detail.get("nodes", ()))
+    changed = (each.detail.get("nodes") for each in commits if each.event in ("edit", "relabel"))
+    return frozenset(node for nodes in changed if isinstance(nodes, dict) for node in nodes)
 
 
 _WRITTEN_BY = re.compile(rb'"trajectory":"([^"]+)"')

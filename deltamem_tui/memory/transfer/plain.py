@@ -30,7 +30,7 @@ def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
 
     Raises:
         UsageError: The bank knows nothing that holds for every task.
-        BankExistsError: Something is at `path`, and is not to be replaced, or is no such file.
+        BankExistsError: A file at `path` is not to be replaced, or was written by others.
         StorageError: The disk refused; nothing is left behind.
     """
     project = path.resolve().parent.name

@@ -99,20 +99,14 @@ _JOINING = frozenset(
         "a an and around as at by for from in in/on into of off on onto out over the to up with",
     )
 )
-
-
-def _set(words: str) -> frozenset[str]:
-    return frozenset(words.split())
-
-
 _EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
 _READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
-SEARCHES = _set(
-    """
-    grep rg glob search find list ls tree locate fd scroll goto pwd cd echo wc
-    """
-)
-_QUIET = _set("ls cd pwd cat tree open goto scroll_up scroll_down head look")
+SEARCHES = {"grep", "rg", "glob", "search", "find", "list", "ls", "tree", "locate", "fd"} | {
+    *("scroll", "goto", "pwd", "cd", "echo", "wc")
+}
+_QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "head", "look"} | {
+    *("scroll_up", "scroll_down")
+}
 _OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
 _ENDS = {"submit", "think", "finish", "answer", "final_answer"}
 
@@ -387,7 +381,7 @@ def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
 
     An act came of those that name what it names, and of the one whose answer first told of that.
     """
-    names = [names_of(act) for act in acts]
+    names = [_names(act) for act in acts]
     counts = Counter(name for own in names for name in own)
     ends = {at for at, act in enumerate(acts) if act.paid} | {len(acts) - 1}
     common = {name for name, count in counts.items() if count > _COMMON * len(acts)}
@@ -422,7 +416,7 @@ def _leading_to_end(acts: Sequence[Act]) -> list[Act]:
     return [act for at, act in enumerate(acts) if at in kept or (at in near and not act.failed)]
 
 
-def names_of(act: Act) -> set[str]:
+def _names(act: Act) -> set[str]:
     """Return what an act is about, without its tool and words that only join."""
     if act.form == "call" and "" not in act.arguments:
         return {str(value)[:80] for value in act.arguments.values() if value not in (None, "")}

@@ -384,8 +384,8 @@ class _Writer:
             + _PATH * max(0.0, match[path] - _CUT)
             for path in paths
         }
-        usual = (e for e in edits.values() if e.value in match and e.base >= _BASE_SHARE)
-        most = sorted((each for each in usual if each.seen > 2), key=lambda each: -each.base)
+        usual = (each for each in edits.values() if each.base >= _BASE_SHARE and each.seen > 2)
+        most = sorted((p for p in usual if p.value in match), key=lambda each: -each.base)
         head = [each.value for each in most[:_BASE_FILES]]
         order = sorted(set(paths) - set(head), key=lambda path: (-likely[path], path))
         own, rest = order[: 10 - len(head)], order[10 - len(head) :]

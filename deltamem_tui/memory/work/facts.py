@@ -102,7 +102,7 @@ def facts_of(episode: Trajectory) -> list[WorkFact]:
 
 
 def _acts(episode: Trajectory) -> list[Act]:
-    """Return what was done, but for what the memory was asked, and what the user stopped so."""
+    """Return what was done, without questions to the memory; what the user corrected has failed."""
     read = (read_step(index, step) for index, step in enumerate(episode.steps))
     acts = [act for act in read if not _OWN.match(act.tool)]
     since = 0
@@ -309,17 +309,13 @@ def _mend(act: Act, later: Sequence[Act]) -> list[Act]:
     after = [each for each in later if each.failed or not is_quiet(each)]
     own = _words(act)
     if act.stopped:  # its error is the user's words, which may name what to do instead
-        good = [each for each in after if not each.failed and _words(each) & own]
-        return good[:1]
+        return [each for each in after if not each.failed and _words(each) & own][:1]
     for at, each in enumerate(after):
         if each.stopped and each.tool == act.tool:
             return _mend(each, after[at + 1 :])
-    passed = next(
-        (at for at, each in enumerate(after) if not each.failed and _passes(act, each)), 0
-    )
-    again = next(
-        (at for at, each in enumerate(after) if not each.failed and _is_again(act, each)), -1
-    )
+    good = [at for at, each in enumerate(after) if not each.failed]
+    passed = next((at for at in good if _passes(act, after[at])), 0)
+    again = next((at for at in good if _is_again(act, after[at])), -1)
     before = after[: passed or max(again, 0)]
     tried = [at for at, each in enumerate(before) if each.failed and _passes(act, each)]
     between = [each for each in before[max(tried, default=-1) + 1 :] if not each.failed]

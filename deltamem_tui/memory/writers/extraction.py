@@ -102,7 +102,7 @@ class Call:
         usage: What it took, all attempts together; one answer out of the cache took nothing.
         attempts: How often it was asked, the first time included.
         cut: What of the episode did not fit the model's window; empty if all did.
-        source: The episode's id, or that of the last of the notes where there is no episode.
+        source: The episode's id; without an episode that of the last note.
     """
 
     purpose: Purpose

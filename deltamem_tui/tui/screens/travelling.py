@@ -185,7 +185,7 @@ def _others(
                 choices[place.name] = bank_facts(bank)
     if not choices:
         why = [f"{name}: {reason}" for name, reason in unfit.items()]
-        browser.notes.notify("; ".join(["there is no other bank that fits this one", *why]))
+        browser.notes.notify("; ".join(["no other bank fits this one", *why]))
     return choices, unfit
 
 
