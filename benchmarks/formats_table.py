@@ -17,7 +17,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.logs.sources import find_logs
-from deltamem_tui.trajectory.readers import read_log
+from deltamem_tui.trajectory.readers.reading import read_log
 from deltamem_tui.trajectory.readers.registry import reader_of
 from deltamem_tui.trajectory.validation import redact
 

@@ -35,7 +35,9 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import detect, read_log, read_logs, readers, to_line
+from deltamem_tui.trajectory.readers.native import to_line
+from deltamem_tui.trajectory.readers.reading import read_log, read_logs
+from deltamem_tui.trajectory.readers.registry import detect, readers
 from deltamem_tui.trajectory.validation import redact
 
 LARGEST = 200_000  # bytes of a sample: long ones show nothing that short ones do not

@@ -26,7 +26,7 @@ from benchmarks import goals
 from benchmarks.goals import Goal
 from benchmarks.samples import sample, varied
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import to_line
+from deltamem_tui.trajectory.readers.native import to_line
 
 MB = 1_000_000
 FULL = (200 * MB, 2000 * MB)

@@ -31,8 +31,10 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.sources import find_logs
-from deltamem_tui.trajectory.readers import Reader, read_log, read_logs, readers, to_line
-from deltamem_tui.trajectory.readers.registry import reader_of
+from deltamem_tui.trajectory.readers.native import to_line
+from deltamem_tui.trajectory.readers.reader import Reader
+from deltamem_tui.trajectory.readers.reading import read_log, read_logs
+from deltamem_tui.trajectory.readers.registry import reader_of, readers
 
 EPISODES = 3000
 ROUNDS = 3

@@ -14,7 +14,7 @@ from typing import Any
 from benchmarks.samples import BESIDE
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 CASES = BESIDE.parent / "cases" / "logs"
 _OUTCOMES = {None: "unknown", True: "success", False: "failure"}

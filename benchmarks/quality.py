@@ -40,7 +40,7 @@ from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.settings import replaced
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 FOLDS = 3
 WANTED = 0.95

@@ -10,7 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 SAMPLE = Path(__file__).parents[1] / "docs" / "sample"
 BESIDE = Path(__file__).parents[2] / "shared" / "data"

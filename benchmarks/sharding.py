@@ -18,7 +18,7 @@ from benchmarks import goals
 from benchmarks.goals import Goal
 from benchmarks.samples import sample, varied
 from deltamem_tui.memory.banks import open_bank
-from deltamem_tui.trajectory.readers import to_line
+from deltamem_tui.trajectory.readers.native import to_line
 
 SCRIPT = Path(__file__).parents[1] / "docs" / "build_in_shards.py"
 EPISODES = 480

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from deltamem_tui.trajectory.model import Outcome as Outcome
     from deltamem_tui.trajectory.model import Step as Step
     from deltamem_tui.trajectory.model import Trajectory as Trajectory
-    from deltamem_tui.trajectory.readers import read_logs as read_logs
+    from deltamem_tui.trajectory.readers.reading import read_logs as read_logs
 
 _HOMES = {
     "Bank": "bank.bank",
@@ -66,7 +66,7 @@ _HOMES = {
     "editing": "memory",
     "learn": "memory.engine",
     "open_bank": "memory.banks",
-    "read_logs": "trajectory.readers",
+    "read_logs": "trajectory.readers.reading",
     "recall": "memory.engine",
 }
 

@@ -32,7 +32,7 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 DOCS = Path(__file__).parent
 SHIPPED = DOCS.parent / "memory_banks"

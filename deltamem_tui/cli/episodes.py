@@ -16,7 +16,7 @@ from deltamem_tui.text import counted, one_line
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.trajectory.logs.log import Log
-    from deltamem_tui.trajectory.readers import Reader
+    from deltamem_tui.trajectory.readers.reader import Reader
     from deltamem_tui.trajectory.readers.reading import Trial
 
 
@@ -146,7 +146,7 @@ _SHOWN_REASONS = 3  # of each log
 
 def formats() -> Result:
     """List the formats of logs that can be read."""
-    from deltamem_tui.trajectory.readers import readers
+    from deltamem_tui.trajectory.readers.registry import readers
 
     data = [{"name": reader.name, "description": reader.description} for reader in readers()]
     view = table(("format", "description"), [tuple(each.values()) for each in data])
@@ -161,7 +161,7 @@ def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> R
     """
     from deltamem_tui.memory.episodes.import_report import reason_notes
     from deltamem_tui.trajectory.logs.sources import find_logs
-    from deltamem_tui.trajectory.readers import reader_named
+    from deltamem_tui.trajectory.readers.registry import reader_named
 
     named = reader_named(format) if format else None
     files = [found.log for found in find_logs(logs)]

@@ -18,7 +18,7 @@ from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.readers import to_line
+from deltamem_tui.trajectory.readers.native import to_line
 from tests.cli.support import Program
 from tests.llm.server import ModelServer, Reply, Request
 from tests.llm.support import client

@@ -18,7 +18,7 @@ from deltamem_tui.bank.verify import verify
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.memory.statistics import history
 from deltamem_tui.trajectory.model import Outcome
-from deltamem_tui.trajectory.readers import to_line
+from deltamem_tui.trajectory.readers.native import to_line
 from tests.cli.support import Program, state_of
 from tests.llm.server import ModelServer, Reply, Request
 from tests.memory.writers.model import sensible

@@ -14,7 +14,8 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_log, readers
+from deltamem_tui.trajectory.readers.reading import read_log
+from deltamem_tui.trajectory.readers.registry import readers
 from tests.cli.support import Program, heat, state_of
 from tests.places import DOCS
 from tests.trajectory.readers.samples import first_logs

@@ -14,7 +14,7 @@ from deltamem_tui.embedding.protocol import TOLERANCE, distance
 from deltamem_tui.embedding.sentence import SentenceModel, open_place
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from docs.build_minilm import build, published_folder
 from tests.places import ROOT
 

@@ -25,7 +25,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.method import RulesExtractor, names
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.bank.killing import run_until_killed
 from tests.bank.quick_disk import no_waiting_for_the_disk
 from tests.lab.arcade import LIMIT, LOG, Arcade, Machine, plan, run, solved

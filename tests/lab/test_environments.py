@@ -12,7 +12,7 @@ from deltamem_tui.errors import UsageError
 from deltamem_tui.lab import environment as environments
 from deltamem_tui.lab.environment import GameInfo, environment_named
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.places import GENERATED
 
 HOUSE = Path(__file__).with_name("house.py")

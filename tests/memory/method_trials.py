@@ -11,7 +11,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.places import GENERATED
 
 LOGS = {

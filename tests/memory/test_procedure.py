@@ -26,7 +26,7 @@ from deltamem_tui.memory.procedure import (
     text_of,
 )
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.memory.writers.rules.episodes import node
 from tests.places import DOCS
 

@@ -19,7 +19,7 @@ from deltamem_tui.memory.engine import learn, recall
 from deltamem_tui.memory.findings import effective_steps, failure_of, way_of
 from deltamem_tui.memory.flat.memp import task_facts
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, SPOILT, melting
 from tests.places import DOCS
 

@@ -12,7 +12,8 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs, to_line
+from deltamem_tui.trajectory.readers.native import to_line
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 TOLD = Trajectory(
     "heat the egg", "a kitchen", (Step("look", "A stove."),), Outcome(True, 1.0, "stated")

@@ -10,8 +10,8 @@ import pytest
 from deltamem_tui.errors import LogFormatError, RecordError
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 MB = 1_000_000
 CHAT = (

@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from deltamem_tui.trajectory.logs.record import ReadProgress
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 CHAT = '{"messages": [{"role": "user", "content": "DO"}, {"role": "assistant", "content": "ok"}]}\n'
 LONG = "".join(CHAT.replace("DO", f"Do {number}.") for number in range(2000)).encode()

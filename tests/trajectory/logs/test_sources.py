@@ -10,7 +10,7 @@ import pytest
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.logs.sources import find_logs
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 
 class Endless(io.RawIOBase):

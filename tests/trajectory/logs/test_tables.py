@@ -13,7 +13,7 @@ from deltamem_tui.errors import LogFormatError, RecordError
 from deltamem_tui.trajectory.logs import tables
 from deltamem_tui.trajectory.logs.record import LogLimits, Notice
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.trajectory.readers.samples import first_logs
 
 

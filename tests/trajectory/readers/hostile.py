@@ -24,7 +24,7 @@ from typing import Any
 import orjson
 
 from deltamem_tui.errors import DeltaMemError
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.trajectory.readers.samples import first_logs
 
 FILLS = (" ", "9", "[", "\t", "a", "<", "{", "`", "(", "#", "\\", "'", ">", "=", "-", "\u00b2")

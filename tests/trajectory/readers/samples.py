@@ -16,8 +16,8 @@ from msgspec.structs import replace
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs
 from deltamem_tui.trajectory.readers.reader import Reading
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 Json = dict[str, object]
 

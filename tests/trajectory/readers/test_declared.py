@@ -9,10 +9,10 @@ from msgspec.structs import replace
 from deltamem_tui.errors import ConfigurationError, RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import readers
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.reading import read_log
+from deltamem_tui.trajectory.readers.registry import readers
 from tests.trajectory.readers.samples import only, refusal
 
 TOML = """

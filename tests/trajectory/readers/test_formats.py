@@ -23,7 +23,9 @@ from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import detect, from_record, read_logs, readers
+from deltamem_tui.trajectory.readers.native import from_record
+from deltamem_tui.trajectory.readers.reading import read_logs
+from deltamem_tui.trajectory.readers.registry import detect, readers
 from deltamem_tui.trajectory.validation import redact
 from tests.places import SHARED
 from tests.trajectory.readers.samples import content

@@ -14,7 +14,8 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import from_record, read_logs, to_line
+from deltamem_tui.trajectory.readers.native import from_record, to_line
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.effort import examples
 from tests.trajectory.readers.samples import only, readings
 

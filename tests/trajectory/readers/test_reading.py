@@ -17,17 +17,11 @@ from deltamem_tui.errors import LogFormatError, RecordError, TrajectoryError, Us
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits, Notice, Preview
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import (
-    Reader,
-    detect,
-    read_logs,
-    readers,
-    reading,
-    registry,
-    to_line,
-)
-from deltamem_tui.trajectory.readers.reader import Reading
-from deltamem_tui.trajectory.readers.reading import try_readers
+from deltamem_tui.trajectory.readers import reading, registry
+from deltamem_tui.trajectory.readers.native import to_line
+from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.reading import read_logs, try_readers
+from deltamem_tui.trajectory.readers.registry import detect, readers
 from tests.places import SHARED
 from tests.trajectory.readers.samples import (
     Json,

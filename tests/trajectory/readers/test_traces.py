@@ -12,7 +12,7 @@ import pytest
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import LogLimits
 from deltamem_tui.trajectory.model import Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 
 SPAN = (
     '{{"traceId": "{0}", "name": "run", "startTimeUnixNano": "{1}", "attributes":'

@@ -7,11 +7,12 @@ from pathlib import Path
 import orjson
 
 from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers import Notice, from_record, read_logs, to_line
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.declared import declared_reader
-from deltamem_tui.trajectory.readers.reading import read_log
+from deltamem_tui.trajectory.readers.native import from_record, to_line
+from deltamem_tui.trajectory.readers.reading import read_log, read_logs
 from deltamem_tui.trajectory.validation import admitted, redact
 from tests.trajectory.readers.samples import lines, only
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from deltamem_tui.trajectory.secrets.redaction import NOTHING, may_hold_secrets, without_secrets
 from deltamem_tui.trajectory.validation import redact
 from tests.places import GENERATED, PUBLISHED, ROOT

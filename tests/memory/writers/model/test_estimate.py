@@ -24,7 +24,7 @@ from deltamem_tui.memory.runs.questions import estimate_fusions, estimate_learni
 from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory
-from deltamem_tui.trajectory.readers import read_logs
+from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.llm.server import ModelServer, Reply
 from tests.llm.support import client
 from tests.memory.writers.model import sensible
