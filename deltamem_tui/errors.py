@@ -1,41 +1,7 @@
-"""Every error that reaches a user, as one tree.
+"""Every error that reaches a user, as one tree below `DeltaMemError`.
 
-```
-DeltaMemError
-├── UsageError                the call itself is wrong
-│   └── ConfigurationError    a setting in deltamem.toml or the environment
-├── BankError
-│   ├── BankNotFoundError
-│   ├── BankExistsError
-│   ├── BankFormatError       a format version this program does not read
-│   ├── BankCorruptError      a file of the bank breaks its own rules
-│   ├── BankFrozenError       a write to a frozen bank
-│   ├── BankBusyError         another process is at work: try again
-│   │   └── BankRewrittenError its files were replaced since it was opened
-│   ├── NodeNotFoundError
-│   └── StorageError          disk full, permission denied, …
-├── TrajectoryError
-│   ├── RecordError           one record of a log that cannot be read
-│   ├── LogFormatError        no reader, or more than one, claims a log
-│   └── OutcomeUnknownError
-├── EmbeddingError
-│   ├── EmbedderUnavailableError
-│   ├── EmbedderMismatchError a bank of one embedder met another
-│   └── VectorError           not finite, not unit, or of the wrong width
-├── LanguageModelError
-│   ├── ModelNotFoundError    no provider has a model of this name
-│   ├── CredentialsError      no key, or one that is refused
-│   ├── ModelUnavailableError limits, failures or silence outlasted all attempts
-│   ├── RequestRefusedError   the server does not take such a request
-│   ├── PromptTooLongError    the prompt does not fit the model's window
-│   ├── AnswerError           answers came, but none that could be used
-│   └── BudgetError           the next call could pass the limit on cost
-├── GameError                 a game of an evaluation cannot be played on
-└── ExtractionError           an extractor could not distil an episode
-```
-
-An error says what is wrong, where, and what to do, in one line. Only errors of
-this tree are meant for people; anything else is a defect.
+An error says what is wrong, where, and what to do, in one line. Only errors of this tree are meant
+for people; anything else is a defect.
 """
 
 from __future__ import annotations

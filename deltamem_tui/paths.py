@@ -60,55 +60,29 @@ class BankPlace:
 def banks_folder(chosen: str | Path | None = None) -> Path:
     """Return the folder in which banks are looked up by name. It may not exist yet.
 
-    Args:
-        chosen: A folder that was named. Without one it is the environment's
-            `DELTAMEM_BANKS`, else in the user's data folder.
+    It is the one that was `chosen`, else the environment's `DELTAMEM_BANKS`, else in the user's
+    data folder.
     """
     named = chosen or os.environ.get(BANKS_VARIABLE)
-    return Path(named).expanduser() if named else _user_folder("data") / "memory_banks"
-
-
-def contests_folder() -> Path:
-    """Return the default folder of contests. It may not exist yet."""
-    return _user_folder("data") / "contests"
-
-
-def shipped_banks_folder() -> Path:
-    """Return the folder of the banks that come with the package."""
-    return _shipped_root() / "memory_banks"
-
-
-def shipped_prompts_folder() -> Path:
-    """Return the folder of the prompts that come with the package."""
-    return _shipped_root() / "prompts"
-
-
-def shipped_docs_folder() -> Path:
-    """Return the folder of the manual that comes with the package."""
-    return _shipped_root() / "docs"
+    return Path(named).expanduser() if named else user_folder("data") / "memory_banks"
 
 
 def prompt_folders() -> tuple[Path, ...]:
     """Return the folders that hold `<domain>/<prompt>.md`: the user's, then the package's."""
-    places = (_user_folder("config") / "prompts", shipped_prompts_folder())
+    places = (user_folder("config") / "prompts", shipped_folder("prompts"))
     return tuple(place for place in places if place.is_dir())
 
 
 def state_folder() -> Path:
     """Return the folder in which hooks keep their state. It may not exist yet."""
-    return _user_folder("state") / "agents"
-
-
-def games_folder() -> Path:
-    """Return the folder in which the games of simulators are unpacked. It may not exist yet."""
-    return _user_folder("cache") / "games"
+    return user_folder("state") / "agents"
 
 
 def settings_file() -> Path | None:
     """Return the settings file: the one `DELTAMEM_CONFIG` names, else the user's if it exists."""
     if named := os.environ.get(SETTINGS_VARIABLE):
         return Path(named).expanduser()
-    own = _user_folder("config") / SETTINGS_FILE
+    own = user_folder("config") / SETTINGS_FILE
     return own if own.is_file() else None
 
 
@@ -121,7 +95,8 @@ def find_banks(folder: Path) -> tuple[BankPlace, ...]:
         StorageError: The folder cannot be read.
         UsageError: It is a file.
     """
-    shipped = {place.name: place for place in _banks_in(shipped_banks_folder(), shipped=True)}
+    packaged = shipped_folder("memory_banks")
+    shipped = {place.name: place for place in _banks_in(packaged, shipped=True)}
     own = {place.name: place for place in _banks_in(folder, shipped=False)}
     return tuple(place for _, place in sorted((shipped | own).items()))
 
@@ -129,11 +104,8 @@ def find_banks(folder: Path) -> tuple[BankPlace, ...]:
 def find_bank(bank: str, folder: Path) -> Path:
     """Find the folder or archive of an existing bank.
 
-    Args:
-        bank: A name, looked up in `folder` and then among the banks of the package; or a
-            path, which is anything with a separator in it, and an archive's name, which ends
-            in `.deltamem`.
-        folder: The banks folder.
+    `bank` is a name, looked up in `folder` and then among the banks of the package; or a path,
+    which is anything with a separator in it, and an archive's name, which ends in `.deltamem`.
 
     Raises:
         UsageError: `bank` is neither a possible name nor a path.
@@ -150,23 +122,26 @@ def find_bank(bank: str, folder: Path) -> Path:
             source=one_line(bank, 200),
             hint=Remedy.LIST_BANKS,
         )
-    name = check_bank_name(bank)
-    candidates = [folder / name, shipped_banks_folder() / name]
+    name = check_name(bank)
+    candidates = [folder / name, shipped_folder("memory_banks") / name]
     if name.endswith(ARCHIVE_SUFFIX):
         candidates.append(Path(name))
     for path in candidates:
         if is_bank(path):
             return path
         _require_manifest(path)
-    raise _not_found(name, folder)
+    from difflib import get_close_matches
+
+    known = [place.name for place in find_banks(folder)]
+    near = get_close_matches(name, known, n=3, cutoff=0.5)
+    raise BankNotFoundError(
+        f"no bank is called {name!r} in {one_line(str(folder))} or in the package",
+        hint=f"did you mean {' or '.join(near)}?" if near else Remedy.LIST_BANKS,
+    )
 
 
 def new_bank_path(bank: str, folder: Path) -> Path:
-    """Return the path of a bank that is to be made. Nothing is written.
-
-    Args:
-        bank: A name, for a bank in `folder`, or a path.
-        folder: The banks folder.
+    """Return the path of a bank that is to be made, by name in `folder` or by path.
 
     Raises:
         UsageError: The name is not one a bank can have.
@@ -174,9 +149,10 @@ def new_bank_path(bank: str, folder: Path) -> Path:
         StorageError: The file system can hold no such path, or does not let us look.
     """
     path = Path(bank).expanduser() if _is_path(bank) else folder / bank
-    check_bank_name(path.name if _is_path(bank) else bank)
+    check_name(path.name if _is_path(bank) else bank)
     try:
-        taken = path.is_symlink() or (path.exists() and not _is_empty_folder(path))
+        is_empty = path.is_dir() and not any(path.iterdir())
+        taken = path.is_symlink() or (path.exists() and not is_empty)
     except OSError as error:
         raise StorageError(
             f"no bank can be here: {error.strerror}", source=one_line(str(path), 200)
@@ -190,25 +166,12 @@ def new_bank_path(bank: str, folder: Path) -> Path:
     return path
 
 
-def check_bank_name(name: str) -> str:
-    """Return `name` if a bank can have it.
+def check_name(name: str, what: str = "a bank") -> str:
+    """Return `name` if a bank can have it, or a domain, whose prompts' folder is called so.
 
     Raises:
         UsageError: It is empty, too long, or has characters that are more than a name.
     """
-    return _plain_name(name, "a bank")
-
-
-def check_domain(domain: str) -> str:
-    """Return `domain` if a domain can have this name, which is also its prompts' folder.
-
-    Raises:
-        UsageError: It is empty, too long, or has characters that are more than a name.
-    """
-    return _plain_name(domain, "a domain")
-
-
-def _plain_name(name: str, what: str) -> str:
     if len(name) <= _LONGEST_NAME and _NAME.fullmatch(name) and not name.endswith("."):
         return name
     raise UsageError(
@@ -218,28 +181,13 @@ def _plain_name(name: str, what: str) -> str:
 
 
 def _require_manifest(path: Path) -> None:
-    """Check that `path` is not a bank that lost its manifest.
-
-    Raises:
-        BankCorruptError: It is.
-    """
+    """Raise a `BankCorruptError` if `path` is a bank that lost its manifest."""
     if any(_is_file(path / lines) for lines in _LINES):
         raise BankCorruptError(
             f"its {MANIFEST} is missing",
             source=one_line(str(path), 200),
             hint="restore it from a copy of the bank",
         )
-
-
-def _not_found(name: str, folder: Path) -> BankNotFoundError:
-    from difflib import get_close_matches
-
-    known = [place.name for place in find_banks(folder)]
-    near = get_close_matches(name, known, n=3, cutoff=0.5)
-    return BankNotFoundError(
-        f"no bank is called {name!r} in {one_line(str(folder))} or in the package",
-        hint=f"did you mean {' or '.join(near)}?" if near else Remedy.LIST_BANKS,
-    )
 
 
 def _banks_in(folder: Path, *, shipped: bool) -> Iterator[BankPlace]:
@@ -265,12 +213,8 @@ def is_shipped(path: Path, folder: Path) -> bool:
 
     It belongs to everybody who uses the package, and goes when that is renewed; unless its
     folder is the banks folder in use, as in a checkout.
-
-    Args:
-        path: The bank.
-        folder: The banks folder.
     """
-    shipped = shipped_banks_folder().resolve()
+    shipped = shipped_folder("memory_banks").resolve()
     return shipped in path.resolve().parents and folder.resolve() != shipped
 
 
@@ -306,18 +250,15 @@ def _is_path(bank: str) -> bool:
     return bank in {".", "..", "~"} or any(separator in bank for separator in separators)
 
 
-def _is_empty_folder(path: Path) -> bool:
-    return path.is_dir() and not any(path.iterdir())
-
-
-def _user_folder(kind: str) -> Path:
+def user_folder(kind: str) -> Path:
+    """Return the program's folder among the user's `data`, `config`, `state` or `cache`."""
     import platformdirs
 
     return Path(getattr(platformdirs, f"user_{kind}_dir")(APPLICATION, appauthor=False))
 
 
-def _shipped_root() -> Path:
-    """Return the folder of the shipped banks and prompts: in the wheel, or of the checkout."""
+def shipped_folder(name: str) -> Path:
+    """Return a folder that comes with the package: in the wheel, or of the checkout."""
     package = Path(__file__).parent
     installed = package / "shipped"
-    return installed if installed.is_dir() else package.parent
+    return (installed if installed.is_dir() else package.parent) / name

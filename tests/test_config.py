@@ -17,7 +17,7 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "user").mkdir()
     monkeypatch.chdir(tmp_path / "user")
     monkeypatch.delenv(paths.SETTINGS_VARIABLE, raising=False)
-    monkeypatch.setattr(paths, "_user_folder", lambda kind: Path())
+    monkeypatch.setattr(paths, "user_folder", lambda kind: Path())
     return tmp_path
 
 
@@ -39,20 +39,14 @@ def test_without_settings_there_are_defaults() -> None:
     configuration = config.load({})
     assert configuration == Configuration()
     assert configuration.embedder == "minilm"
-    assert configuration.origins == {}
 
 
-def test_each_layer_overrules_the_one_before_and_is_remembered() -> None:
+def test_each_layer_overrules_the_one_before() -> None:
     written('model = "a"\ndomain = "a"\ntheme = "a"\n')
     environment = {"DELTAMEM_DOMAIN": "c", "DELTAMEM_THEME": "c", "DELTAMEM_MODEL": ""}
     configuration = config.load(environment).with_flags(theme="d", domain=None)
     assert (configuration.model, configuration.embedder) == ("a", "minilm")
     assert (configuration.domain, configuration.theme) == ("c", "d")
-    assert configuration.origins == {
-        "model": paths.SETTINGS_FILE,
-        "domain": "DELTAMEM_DOMAIN",
-        "theme": "--theme",
-    }
 
 
 def test_the_environment_of_the_process_is_the_one_that_counts(
@@ -75,14 +69,13 @@ def test_a_folder_of_prompts_comes_before_the_usual_ones(folders: Path) -> None:
     own = folders / "user" / "ours"
     written('prompts = "ours"\n')
     settings = config.load({})
-    with pytest.raises(ConfigurationError, match=r"ours, deltamem\.toml: there is no folder"):
+    with pytest.raises(ConfigurationError, match="ours: there is no folder"):
         settings.prompt_folders()
     own.mkdir()
     assert settings.prompt_folders() == (Path("ours"), *paths.prompt_folders())
     assert config.load({"DELTAMEM_PROMPTS": str(own)}).prompt_folders()[0] == own
     flagged = settings.with_flags(prompts=str(folders))
     assert flagged.prompt_folders()[0] == folders
-    assert flagged.origins["prompts"] == "--prompts"
 
 
 def test_without_a_folder_of_prompts_there_are_the_usual_ones() -> None:
@@ -105,14 +98,13 @@ def test_the_numbers_of_a_model_are_of_that_model_alone() -> None:
     assert configuration.with_flags(model="x", price="0/0").stated().price == (0, 0)
     with pytest.raises(ConfigurationError, match="answers of 900 tokens fill a window of 900"):
         config.load({"DELTAMEM_WINDOW": "900"}).stated()
-    with pytest.raises(ConfigurationError, match="--price: expected a price as IN/OUT, got '2'"):
-        configuration.with_flags(price="2").stated()
+    with pytest.raises(ConfigurationError, match=r"--price: price must be IN/OUT, .* not '2'"):
+        configuration.with_flags(price="2")
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "1.5", "true", '"many"', '""'])
 def test_a_number_of_tokens_is_one(text: str) -> None:
-    error = error_of(f"window = {text}\n")
-    assert (error.position, "must be a number of tokens" in error.message) == ("line 1", True)
+    assert "must be a number of tokens" in error_of(f"window = {text}\n").message
 
 
 def test_keys_are_a_table() -> None:
@@ -120,17 +112,14 @@ def test_keys_are_a_table() -> None:
     assert config.load({}).keys == {"filter": "ctrl+f"}
 
 
-def test_an_unknown_key_names_the_nearest_and_its_line() -> None:
+def test_an_unknown_key_names_the_nearest() -> None:
     error = error_of('model = "x"\nembeder = "minilm"\n')
     assert "'embeder'" in error.message
     assert "did you mean embedder?" in (error.hint or "")
-    assert error.position == "line 2"
 
 
 def test_an_unknown_table_is_an_unknown_key() -> None:
-    error = error_of('[key]\nsearch = "x"\n')
-    assert "did you mean keys?" in (error.hint or "")
-    assert error.position == "line 1"
+    assert "did you mean keys?" in (error_of('[key]\nsearch = "x"\n').hint or "")
 
 
 def test_an_unknown_variable_is_remarked_on_with_the_nearest_and_stops_nothing() -> None:
@@ -145,40 +134,21 @@ def test_an_unknown_variable_is_remarked_on_with_the_nearest_and_stops_nothing()
     assert found.with_flags(model="y").remarks == found.remarks
 
 
-@pytest.mark.parametrize(
-    ("value", "kind"),
-    [
-        ("3", "a number"),
-        ("true", "a truth value"),
-        ("[]", "a list"),
-        ("{}", "a table"),
-        ("2020-01-01", "a date"),
-        ('""', "empty"),
-        ('"  "', "blank"),
-    ],
-)
-def test_a_value_of_the_wrong_type_is_named(value: str, kind: str) -> None:
-    error = error_of(f"\nmodel = {value}\n")
-    assert error.message == f"model must be text in quotes, not {kind}"
-    assert error.position == "line 2"
+@pytest.mark.parametrize("value", ["3", "true", "[]", "{}", "2020-01-01", '""', '"  "'])
+def test_a_value_of_the_wrong_type_is_shown(value: str) -> None:
+    assert error_of(f"\nmodel = {value}\n").message.startswith("model must be text, not '")
 
 
 def test_wrong_keys_are_named() -> None:
-    error = error_of('keys = "ctrl+f"\n')
-    assert error.message == "keys must be a table of action = key, not text"
-    assert "filter = 'ctrl+f'" in str(error)
-    assert "the key of 'search'" in error_of("[keys]\nsearch = 3\n").message
+    for text in ('keys = "ctrl+f"\n', "[keys]\nsearch = 3\n"):
+        assert "keys must be a table [keys] of action = 'key', not" in error_of(text).message
 
 
-def test_what_is_not_toml_says_where() -> None:
-    error = error_of('model = "x"\ntheme = \n')
-    assert error.position == "line 2, column 9"
-    assert error.message == "is not TOML: invalid value"
-
-
-def test_what_is_not_utf8_says_where() -> None:
+def test_what_is_not_toml_in_utf8_says_where() -> None:
+    message = error_of('model = "x"\ntheme = \n').message
+    assert message == "is not TOML in UTF-8: Invalid value (at line 2, column 9)"
     Path(paths.SETTINGS_FILE).write_bytes(b'model = "\xff"')
-    with pytest.raises(ConfigurationError, match="byte 9"):
+    with pytest.raises(ConfigurationError, match="position 9"):
         config.load({})
 
 

@@ -24,8 +24,8 @@ def house(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path / "here")
     monkeypatch.delenv(paths.BANKS_VARIABLE, raising=False)
     monkeypatch.delenv(paths.SETTINGS_VARIABLE, raising=False)
-    monkeypatch.setattr(paths, "_user_folder", lambda kind: tmp_path / "user" / kind)
-    monkeypatch.setattr(paths, "_shipped_root", lambda: tmp_path / "package")
+    monkeypatch.setattr(paths, "user_folder", lambda kind: tmp_path / "user" / kind)
+    monkeypatch.setattr(paths, "shipped_folder", lambda name: tmp_path / "package" / name)
     return tmp_path
 
 
@@ -116,8 +116,8 @@ def test_a_file_is_no_folder_of_banks(house: Path) -> None:
 @pytest.mark.parametrize("name", ["../../../etc", "a/b", "Bad Dom", "", "..", "a\x1b[2J"])
 def test_a_domain_is_a_plain_name_too(name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name of a domain"):
-        paths.check_domain(name)
-    assert paths.check_domain("küche-2") == "küche-2"
+        paths.check_name(name, "a domain")
+    assert paths.check_name("küche-2", "a domain") == "küche-2"
 
 
 def test_all_banks_come_sorted_and_a_users_bank_hides_a_shipped_one(house: Path) -> None:
@@ -139,7 +139,7 @@ def test_there_are_no_banks_in_a_folder_that_is_not_there(house: Path) -> None:
 
 @pytest.mark.parametrize("name", ["alfworld", "web-shop_2", "v1.0", "küche", "台所", "a" * 100])
 def test_a_plain_name_is_a_bank_name(name: str) -> None:
-    assert paths.check_bank_name(name) == name
+    assert paths.check_name(name) == name
 
 
 @pytest.mark.parametrize(
@@ -162,14 +162,14 @@ def test_a_plain_name_is_a_bank_name(name: str) -> None:
 )
 def test_a_name_that_could_be_more_is_refused(name: str) -> None:
     with pytest.raises(UsageError, match="cannot be the name of a bank") as caught:
-        paths.check_bank_name(name)
+        paths.check_name(name)
     assert str(caught.value).isprintable()
 
 
 @given(st.text(max_size=12))
 def test_no_name_leads_out_of_the_banks_folder(name: str) -> None:
     try:
-        checked = paths.check_bank_name(name)
+        checked = paths.check_name(name)
     except UsageError:
         return
     path = Path("/banks") / checked
@@ -239,7 +239,7 @@ def test_banks_and_prompts_of_the_package_are_found_from_anywhere(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert paths.shipped_banks_folder().is_dir()
+    assert paths.shipped_folder("memory_banks").is_dir()
     assert paths.prompt_folders()[-1].name == "prompts"
 
 

@@ -62,7 +62,7 @@ def rename(path: Path, name: str) -> Path:
     An archive keeps its ending.
     """
     archive = path.is_file() and not name.endswith(paths.ARCHIVE_SUFFIX)
-    called = paths.check_bank_name(name + paths.ARCHIVE_SUFFIX if archive else name)
+    called = paths.check_name(name + paths.ARCHIVE_SUFFIX if archive else name)
     place = paths.new_bank_path(called, path.parent)
     with _quiet(path), files.storage_errors(path):
         path.rename(place)

@@ -16,7 +16,7 @@ from deltamem_tui.cli.invocation import Invocation, SharedOptions
 from deltamem_tui.cli.output import Output
 from deltamem_tui.cli.result import ExitCode, InterruptionError, Result, View
 from deltamem_tui.errors import DeltaMemError, StorageError, UsageError
-from deltamem_tui.paths import shipped_docs_folder
+from deltamem_tui.paths import shipped_folder
 from deltamem_tui.text import one_line
 
 PROGRAM = "deltamem"
@@ -28,7 +28,7 @@ application = typer.Typer(
     epilog="`deltamem COMMAND --help` has options and an example; before or after any command: "
     "--json (one JSON document on stdout), --banks DIR (where banks are looked up by name), "
     "--debug, --version. BANK is a bank's name there, or a path. "
-    f"The manual: {shipped_docs_folder()}.",
+    f"The manual: {shipped_folder('docs')}.",
 )
 
 

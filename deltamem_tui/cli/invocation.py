@@ -143,7 +143,7 @@ class Invocation:
     def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
         """Return where a bank from elsewhere will be: under `name`, else as it calls itself."""
         try:
-            paths.check_bank_name(own_name if name is None else name)
+            paths.check_name(own_name if name is None else name)
         except UsageError as error:
             if name is not None:
                 raise

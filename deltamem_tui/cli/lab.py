@@ -251,7 +251,7 @@ class _Contest:
         )
         plan.check()
         tools = contest.Tools(ground, embedder, writer, wishes.parallel, give_up)
-        folder = (wishes.out or paths.contests_folder() / plan.digest).expanduser()
+        folder = (wishes.out or paths.user_folder("data") / "contests" / plan.digest).expanduser()
         if wishes.dry_run:
             left = contest.games_left(plan, folder)
             notes = [f"dry run: {left:,} games are left to play in {folder}"]

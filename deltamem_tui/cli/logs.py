@@ -64,7 +64,7 @@ def import_(
     from deltamem_tui.memory.domain import domain_named
     from deltamem_tui.memory.episodes.import_report import view_import
     from deltamem_tui.memory.episodes.importer import import_of
-    from deltamem_tui.paths import check_domain
+    from deltamem_tui.paths import check_name
     from deltamem_tui.trajectory.receipt_file import read_receipts
 
     if queued:
@@ -77,7 +77,7 @@ def import_(
     if redact_personal and no_redact:
         raise UsageError("--redact-personal and --no-redact contradict each other")
     named = clean(domain or "").strip()
-    given_domain = check_domain(domain_named(named)) if named else ""
+    given_domain = check_name(domain_named(named), "a domain") if named else ""
     opened = invocation.open(bank, write=not dry_run)
     opened.require_writable()  # a dry run fails where the import would
     outcomes = user_outcomes_of(outcome, success_at)

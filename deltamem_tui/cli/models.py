@@ -207,7 +207,7 @@ def prompts(
 def _origin(path: Path) -> str:
     """Return where a prompt file comes from: `shipped`, or the folder that it is in."""
     folder = path.parent.parent
-    if folder.resolve() == paths.shipped_prompts_folder().resolve():
+    if folder.resolve() == paths.shipped_folder("prompts").resolve():
         return "shipped"
     return one_line(str(folder))
 
@@ -278,7 +278,7 @@ def export(
     from deltamem_tui.memory.prompts.library import export
 
     folder = folder.expanduser()
-    shipped = paths.shipped_prompts_folder()
+    shipped = paths.shipped_folder("prompts")
     written, same = export(shipped, folder, replace=replace)
     notes = [f"wrote {len(written)} files"]
     if same:

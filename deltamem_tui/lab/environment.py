@@ -295,7 +295,8 @@ def _games_root(chosen: Path | None) -> Path:
     """Return the folder of the splits' folders: the one named, or one in the usual places."""
     named = chosen or os.environ.get(paths.GAMES_VARIABLE)
     downloaded = Path(os.environ.get("ALFWORLD_DATA", "~/.cache/alfworld")).expanduser()
-    places = [Path(named).expanduser()] if named else [paths.games_folder(), downloaded]
+    own = paths.user_folder("cache") / "games"
+    places = [Path(named).expanduser()] if named else [own, downloaded]
     for root in (place / inner for place in places for inner in _INNER):
         if any((root / each).is_dir() for each in _SPLITS.values()):
             return root

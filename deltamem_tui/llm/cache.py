@@ -22,6 +22,7 @@ from typing import Any
 import msgspec
 import orjson
 
+from deltamem_tui import paths
 from deltamem_tui.errors import AnswerError, BudgetError, Remedy, StorageError
 from deltamem_tui.llm.call import (
     POLICY,
@@ -32,7 +33,6 @@ from deltamem_tui.llm.call import (
     read_reply,
 )
 from deltamem_tui.llm.models import ModelInfo, batch_price, litellm
-from deltamem_tui.paths import APPLICATION
 from deltamem_tui.text import clean, one_line
 
 FORMAT = 2
@@ -44,19 +44,12 @@ _KEY = re.compile(r"[0-9a-f]{64}")
 _NAMES = frozenset({"max_tokens", "max_completion_tokens", "temperature", "response_format"})
 
 
-def default_folder() -> Path:
-    """Return where answers are kept by default. It may not exist yet."""
-    import platformdirs
-
-    return platformdirs.user_cache_path(APPLICATION, appauthor=False) / "answers"
-
-
 class ResponseCache:
     """Answers on disk."""
 
     def __init__(self, folder: Path | None = None) -> None:
         """Take the user's cache folder if none is given. Nothing is read or made yet."""
-        self.folder = folder or default_folder()
+        self.folder = folder or paths.user_folder("cache") / "answers"
 
     @staticmethod
     def key(request: Mapping[str, Any]) -> str:

@@ -84,9 +84,9 @@ def create_bank(
     kind = method_named(method)
     loaded = load(embedder) if isinstance(embedder, str) else embedder
     manifest = Manifest(
-        name=paths.check_bank_name(Path(path).name),
+        name=paths.check_name(Path(path).name),
         description=description,
-        domain=paths.check_domain(domain),
+        domain=paths.check_name(domain, "a domain"),
         method=kind.name,
         collections=kind.collections,
         embedder=asdict(loaded.card),

@@ -126,8 +126,12 @@ def settle_in(folder: Path, patch: pytest.MonkeyPatch) -> None:
         (package / "prompts").symlink_to(PROMPTS)
     patch.chdir(folder)
     patch.setenv(paths.BANKS_VARIABLE, "memory_banks")
-    patch.setattr(paths, "_user_folder", lambda kind: folder / "user")
-    patch.setattr(paths, "_shipped_root", lambda: package)
+    patch.setenv("XDG_CACHE_HOME", str(folder / "cache"))
+    real = paths.user_folder
+    patch.setattr(
+        paths, "user_folder", lambda kind: real(kind) if kind == "cache" else folder / "user"
+    )
+    patch.setattr(paths, "shipped_folder", lambda name: package / name)
 
 
 def state_of(folder: Path) -> dict[str, tuple[bytes, int]]:

@@ -28,8 +28,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (bank / paths.MANIFEST).write_text("{}")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv(paths.BANKS_VARIABLE, "memory_banks")
-    monkeypatch.setattr(paths, "_user_folder", lambda kind: tmp_path / "user")
-    monkeypatch.setattr(paths, "_shipped_root", lambda: tmp_path / "package")
+    monkeypatch.setattr(paths, "user_folder", lambda kind: tmp_path / "user")
+    monkeypatch.setattr(paths, "shipped_folder", lambda name: tmp_path / "package" / name)
     return tmp_path
 
 
@@ -212,7 +212,7 @@ def test_a_wrong_setting_is_a_usage_error_but_does_not_take_the_help_away(
     Path("deltamem.toml").write_text("modle = 3\n")
     monkeypatch.setenv("DELTAMEM_CONFIG", "deltamem.toml")
     assert app.run(LIST) == 2
-    assert "deltamem.toml, line 1" in capsys.readouterr().err
+    assert "deltamem.toml: there is no setting" in capsys.readouterr().err
     assert app.run(["--help"]) == app.run(["--version"]) == 0
 
 

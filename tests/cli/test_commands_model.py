@@ -149,7 +149,7 @@ def unsaid(house: Program) -> str:
         (("--model", "anthropic/claude-x"), 1, "ANTHROPIC_API_KEY"),
         (("--model", MODEL, "--api-base", "localhost"), 2, "begins with http"),
         (("--model", MODEL, "--max-cost", "1"), 1, "or --price; 0/0 if it is free"),
-        (("--model", MODEL, "--price", "cheap"), 2, "expected a price as IN/OUT, got 'cheap'"),
+        (("--model", MODEL, "--price", "cheap"), 2, "price must be IN/OUT"),
         (
             ("--model", MODEL, "--window", "9", "--answer-tokens", "9"),
             2,

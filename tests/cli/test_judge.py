@@ -7,7 +7,6 @@ import signal
 import pytest
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.llm import cache
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.runs.learning import in_flight_notes
 from deltamem_tui.trajectory.model import Outcome
@@ -22,7 +21,6 @@ MORE = [*RECORDS, heat("pear", success=None), heat("fig", success=None)]
 @pytest.fixture
 def server(running: ModelServer, program: Program, monkeypatch: pytest.MonkeyPatch) -> ModelServer:
     """A model; and in `kitchen`, three episodes of which nobody said how they ended."""
-    monkeypatch.setattr(cache, "default_folder", lambda: program.folder / "answers")
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
     assert program("import", "kitchen", program.log(*MORE)).code == 0
     running.script()

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.llm import cache
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import Reply
 from deltamem_tui.memory.method import prompt_uses
@@ -108,7 +107,7 @@ def test_export_never_writes_over_an_edit_unasked(empty: Program) -> None:
     ("words", "said"),
     [
         (("check", "nowhere"), "nowhere: there is no such folder"),
-        (("--prompts", "nowhere"), "nowhere, --prompts: there is no folder of prompts here"),
+        (("--prompts", "nowhere"), "nowhere: there is no folder of prompts here"),
     ],
 )
 def test_a_wrong_call_is_one_line(empty: Program, words: tuple[str, ...], said: str) -> None:
@@ -117,9 +116,8 @@ def test_a_wrong_call_is_one_line(empty: Program, words: tuple[str, ...], said: 
     assert said in answer.error
 
 
-def test_the_cache_tells_place_and_size(empty: Program, monkeypatch: pytest.MonkeyPatch) -> None:
-    folder = empty.folder / "answers"
-    monkeypatch.setattr(cache, "default_folder", lambda: folder)
+def test_the_cache_tells_place_and_size(empty: Program) -> None:
+    folder = empty.folder / "cache" / "deltamem" / "answers"
     assert empty("cache").err == "no answer is kept\n"
     kept = ResponseCache(folder)
     for number, model in enumerate(("a/one", "a/one", "b/two")):

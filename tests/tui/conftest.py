@@ -19,7 +19,10 @@ def quick_to_see_that_all_is_done() -> Iterator[None]:
 @pytest.fixture(autouse=True)
 def own_folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """State, data, settings and banks of the person at the machine stay out of it."""
-    monkeypatch.setattr(paths, "shipped_banks_folder", lambda: tmp_path / "shipped")
+    real, banks = paths.shipped_folder, tmp_path / "shipped"
+    monkeypatch.setattr(
+        paths, "shipped_folder", lambda name: banks if name == "memory_banks" else real(name)
+    )
     for name in ("STATE", "DATA", "CONFIG"):
         monkeypatch.setenv(f"XDG_{name}_HOME", str(tmp_path / name.lower()))
     monkeypatch.delenv("NO_COLOR", raising=False)

@@ -37,7 +37,7 @@ def test_the_pictures_are_as_drawn(
     drawing: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """All but the recall of the shipped bank, which needs its embedding model."""
-    monkeypatch.setattr(paths, "shipped_banks_folder", lambda: ROOT / "memory_banks")
+    monkeypatch.setattr(paths, "shipped_folder", lambda name: ROOT / name)
     monkeypatch.setenv("HOME", str(tmp_path))
     learnt, drawn = tmp_path / "household", tmp_path / "drawn"
     drawn.mkdir()

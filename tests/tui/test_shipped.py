@@ -17,7 +17,7 @@ from tests.tui.support import Person, browse
 @pytest.fixture
 def shipped(folder: Path) -> Path:
     """The only bank there is: one that came with the program, not frozen even."""
-    place = paths.shipped_banks_folder() / "kitchen"
+    place = paths.shipped_folder("memory_banks") / "kitchen"
     shutil.move(folder / "kitchen", place)
     return place
 

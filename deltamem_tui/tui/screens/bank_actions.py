@@ -96,7 +96,7 @@ def create(browser: Browser, source: Bank | None = None) -> None:
 def _new_path(browser: Browser, answer: FormAnswer) -> Path:
     """Return where a new bank will be. A path would place it where the list never looks."""
     with about("name"):
-        return paths.new_bank_path(paths.check_bank_name(answer["name"]), browser.folder)
+        return paths.new_bank_path(paths.check_name(answer["name"]), browser.folder)
 
 
 def _create(path: Path, answer: FormAnswer, source: Bank | None) -> BankChange:
@@ -211,7 +211,7 @@ def rename(browser: Browser, path: Path) -> None:
 
     def begin(answer: FormAnswer, retry: Retry) -> bool:
         with about("name"):
-            name = paths.check_bank_name(answer["name"])
+            name = paths.check_name(answer["name"])
             if name == path.name:
                 raise UsageError("that is its name already")
 

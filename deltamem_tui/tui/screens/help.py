@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from textual.widget import Widget
 
-from deltamem_tui.paths import shipped_docs_folder
+from deltamem_tui.paths import shipped_folder
 from deltamem_tui.tui.core.actions import SCOPE_TITLES, Scope, key_names, of_scopes
 from deltamem_tui.tui.models.sections import Section
 
@@ -92,7 +92,7 @@ def help_sections(
     for scope in sorted(scopes, key=lambda each: each in ("tree", "list", "app")):
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]
         sections += [_section(f"Keys: {SCOPE_TITLES[scope].lower()}", named)] if named else []
-    manual = f"{shipped_docs_folder()} has the manual, browser.md first; `deltamem --help` too."
+    manual = f"{shipped_folder('docs')} has the manual, browser.md first; `deltamem --help` too."
     words = _section("Words", [*WORDS.items()])
     return [*sections, Section("Signs", _SIGNS), words, Section("More", manual)]
 

@@ -139,7 +139,7 @@ def _place_for(name: str, folder: Path) -> Path:
     """Return where a bank of this name will be."""
     with about("name"):
         try:
-            return paths.new_bank_path(paths.check_bank_name(name), folder)
+            return paths.new_bank_path(paths.check_name(name), folder)
         except (UsageError, BankExistsError) as error:
             hint = "give it another name"
             raise type(error)(error.message, source=error.source, hint=hint) from error
