@@ -21,10 +21,9 @@ import numpy as np
 
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank.bank import LOCK_NAME, Bank
-from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.bank.episodes import EpisodeState
-from deltamem_tui.bank.transfer import copy_into
+from deltamem_tui.bank.transfer import copy_into, settle
 from deltamem_tui.embedding.protocol import TOLERANCE
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.domain import goal_of
@@ -79,18 +78,18 @@ def _with_few_episodes(bank: Bank, path: Path) -> Bank:
     may count it as its own.
     """
     with new_folder(path) as draft:
-        copy = copy_into(draft, bank, name=path.name, history=False)
+        copy = copy_into(draft, bank, name=path.name, episodes=False, history=False)
         content = hashlib.sha256()
         for tree in copy.trees.values():
             content.update(bytes(tree.snapshot.text))
         origin = content.hexdigest()[:16]
         manifest.write(draft, replace(copy.manifest, origin=origin))
-        examples = Batch(None, copy.snapshots)
-        for episode in _examples(bank):
-            examples.put_episode(episode.record())
-            examples.set_state(episode.id, EpisodeState.LEARNT)
-        examples.log("examples")
-        examples.write_unseen()
+        with copy.writing() as batch:
+            for episode in _examples(bank):
+                batch.put_episode(episode.record())
+                batch.set_state(episode.id, EpisodeState.LEARNT)
+            batch.log("examples")
+        settle(copy, history=False)
     return Bank.open(path)
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -287,24 +287,6 @@ class Batch:
         The journal is replaced too, by the one line of this commit.
         """
         self._compacted[table_name] = extent, cells
-
-    def write_unseen(self) -> Commit:
-        """Write the batch whole into a folder that no other process sees yet: it needs no journal.
-
-        Returns:
-            What was written, as the first line of a journal may state it: without cells.
-        """
-        commit = self.stated()
-        touched = [each for each in self._additions.values() if each.lines or each.cells]
-        for addition in touched:
-            addition.table.create()
-            if addition.lines:
-                addition.write()
-        for addition in touched:
-            addition.table.apply(commit)
-            for matrix in addition.table.matrices:
-                files.sync(matrix.path)
-        return replace(commit, sequence=0, cells={})
 
     def commit(self, history: Journal) -> Tail:
         """Write the batch (steps 1 and 2). When this returns, it is acknowledged.

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import orjson
 
-from deltamem_tui.bank import episodes, journal, ledger, transfer
+from deltamem_tui.bank import episodes, ledger, transfer
 from deltamem_tui.bank import manifest as manifests
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
@@ -26,7 +26,7 @@ from deltamem_tui.bank.diff import FieldChange, manifest_changes
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeJoin
 from deltamem_tui.bank.join import Conflict, Flags, Join, Update, claims_of
-from deltamem_tui.bank.journal import Journal
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.tree import texts
 from deltamem_tui.bank.verify import require_sound
@@ -247,12 +247,14 @@ def merge_into(target: Bank, plan: Callable[[], MergePlan]) -> MergePlan:
 def merge_to(path: Path, plan: MergePlan) -> Bank:
     """Merge banks into a new one, called like its folder, which appears whole or not at all."""
     with files.new_folder(path) as draft:
-        copy = transfer.copy_into(draft, plan.banks[0], name=path.name, history=False, learnt=True)
-        batch = Batch(None, copy.snapshots)
-        batch.log("merge", plan.detail())
-        plan.write(batch, copy, copy.manifest.counts_as)
-        first = batch.write_unseen()
-        Journal(copy.path / journal.FILE_NAME).append(None, first)
+        first = plan.banks[0]
+        copy = transfer.copy_into(draft, first, name=path.name, episodes=True, history=False)
+        with copy.writing() as batch:
+            batch.log("merge", plan.detail())
+            plan.write(batch, copy, copy.manifest.counts_as)
+        transfer.settle(copy, history=False)
+        made = copy.commit
+        copy.journal.append(None, Commit(0, "merge", made.time, made.detail, made.extents))
         merged = replace(
             plan.manifest.upgraded,
             name=path.name,

@@ -11,8 +11,8 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -24,7 +24,6 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank import journal, ledger, manifest, usage_log
 from deltamem_tui.bank.bank import LOCK_NAME, Bank, writers_turn
-from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.disk.archive import Entry, Layout
 from deltamem_tui.bank.episodes import NAME as EPISODES
@@ -35,7 +34,6 @@ from deltamem_tui.errors import (
     BankCorruptError,
     BankError,
     BankNotFoundError,
-    StorageError,
     UsageError,
 )
 from deltamem_tui.text import one_line
@@ -44,13 +42,33 @@ _DIGEST = re.compile(r"(sha256:)?([0-9a-f]{64})")
 _PIECE_BYTES = 4 * 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Member:
-    """One file of a package."""
+    """One file of a package, in memory or mapped into it."""
 
     name: str
-    size: int
-    pieces: Callable[[], Iterable[memoryview]]
+    buffers: Sequence[bytes | memoryview]
+
+    @property
+    def size(self) -> int:
+        """Its length in bytes."""
+        return sum(map(len, self.buffers))
+
+    def pieces(self) -> Iterator[memoryview]:
+        """Yield its bytes."""
+        for buffer in self.buffers:
+            view = memoryview(buffer)
+            for start in range(0, len(view), _PIECE_BYTES):
+                yield view[start : start + _PIECE_BYTES]
+
+    @cached_property
+    def seal(self) -> tuple[str, int]:
+        """Its digest, `sha256:…`, and CRC-32, for which it is read once."""
+        digest, crc = hashlib.sha256(), 0
+        for piece in self.pieces():
+            digest.update(piece)
+            crc = zlib.crc32(piece, crc)
+        return f"sha256:{digest.hexdigest()}", crc
 
     def write(self, folder: Path) -> Path:
         """Copy it into a folder that only this process sees; returns its path."""
@@ -60,26 +78,17 @@ class Member:
         return path
 
 
-@dataclass(frozen=True, slots=True)
-class Seal:
-    """Findings from reading a file once."""
-
-    digest: str
-    crc: int
-
-
 @dataclass(frozen=True)
 class Package:
-    """A bank's files, `bank.json` first, sealed: its manifest is frozen and has all digests."""
+    """A bank's files, `bank.json` first, whose manifest is frozen and has all digests."""
 
     manifest: Manifest
     members: Sequence[Member]
-    seals: Mapping[str, Seal]
 
     @cached_property
     def layout(self) -> Layout:
         """The layout of the package's archive."""
-        entries = [Entry(each.name, each.size, self.seals[each.name].crc) for each in self.members]
+        entries = [Entry(each.name, each.size, each.seal[1]) for each in self.members]
         return archive.layout_of(entries, self.manifest.name)
 
     def digest(self) -> str:
@@ -122,7 +131,7 @@ def pack(
     members = members_of(bank, episodes=with_episodes, history=with_journal)
     before = bank.manifest.called(bank.name)
     told = before.provenance if provenance is None else provenance
-    return promising(replace(before, provenance=told), members, sealed(members))
+    return promising(replace(before, provenance=told), members)
 
 
 def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
@@ -133,63 +142,37 @@ def members_of(bank: Bank, *, episodes: bool, history: bool) -> list[Member]:
         if name in bank.collections or ((episodes or name != EPISODES) and snapshot.extent.rows)
         for member in _table_members(snapshot)
     ]
-    if history and bank.journal.exists:
-        members.append(_journal_member(bank))
+    if history and bank.tail:
+        lines = files.mapped(bank.journal.path, bank.tail.length)
+        journal.require_current(bank.path, bank.commit)  # or the history was folded meanwhile
+        members.append(Member(journal.FILE_NAME, [lines]))
         if files.exists(bank.path / usage_log.FILE_NAME):
             members.append(member_at(bank.path / usage_log.FILE_NAME))
     return members
 
 
-def promising(before: Manifest, members: Sequence[Member], seals: Mapping[str, Seal]) -> Package:
-    """Return the package of files that were read: their digests go into the manifest."""
-    digests = {each.name: seals[each.name].digest for each in members}
-    after = manifest.promising(before, digests)
-    return as_written(after, manifest.encode(after), members, seals)
+def promising(before: Manifest, members: Sequence[Member]) -> Package:
+    """Return the package of some files, whose digests go into the manifest."""
+    after = manifest.promising(before, {each.name: each.seal[0] for each in members})
+    return as_written(after, manifest.encode(after), members)
 
 
-def as_written(
-    frozen: Manifest, text: bytes, members: Sequence[Member], seals: Mapping[str, Seal]
-) -> Package:
+def as_written(frozen: Manifest, text: bytes, members: Sequence[Member]) -> Package:
     """Return the package of a bank that is frozen already, whose manifest reads `text`."""
-    own = member_of(manifest.FILE_NAME, [text])
     order = archive.member_names(frozen.collections)
-    ordered = sorted([own, *members], key=lambda each: order.index(each.name))
-    return Package(frozen, ordered, {**seals, **sealed([own])})
-
-
-def member_of(name: str, buffers: Sequence[bytes | memoryview]) -> Member:
-    """Return a file that is in memory, or is mapped into it."""
-    views = [memoryview(buffer) for buffer in buffers if len(buffer)]
-
-    def pieces() -> Iterator[memoryview]:
-        for view in views:
-            for start in range(0, len(view), _PIECE_BYTES):
-                yield view[start : start + _PIECE_BYTES]
-
-    return Member(name, sum(map(len, views)), pieces)
+    every = [Member(manifest.FILE_NAME, [text]), *members]
+    return Package(frozen, sorted(every, key=lambda each: order.index(each.name)))
 
 
 def member_at(path: Path) -> Member:
     """Return a file on disk, or in an archive, as it is."""
-    return member_of(path.name, [files.mapped(path, files.size(path))])
-
-
-def sealed(members: Iterable[Member]) -> dict[str, Seal]:
-    """Read files once each."""
-    seals = {}
-    for member in members:
-        digest, crc = hashlib.sha256(), 0
-        for piece in member.pieces():
-            digest.update(piece)
-            crc = zlib.crc32(piece, crc)
-        seals[member.name] = Seal(f"sha256:{digest.hexdigest()}", crc)
-    return seals
+    return Member(path.name, [files.mapped(path, files.size(path))])
 
 
 def _table_members(snapshot: TableSnapshot) -> Iterator[Member]:
     """Yield what counts of a table: its lines, and the arrays as this commit has them."""
     table = snapshot.table
-    yield member_of(table.lines_name, [snapshot.text])
+    yield Member(table.lines_name, [snapshot.text])
     if table.vectors_file:
         yield _array_member(f"{table.name}.embeddings.npy", table.vectors_file, snapshot.vectors)
     yield _array_member(table.counters_name, table.counters_file, snapshot.counters)
@@ -200,17 +183,7 @@ def _array_member(name: str, matrix: NpyFile, values: NDArray[Any]) -> Member:
     """Return an array's file; it may be elsewhere at present, so its name is given."""
     array = np.ascontiguousarray(values, dtype=matrix.dtype)
     rows = array.view(np.uint8).reshape(-1).data if len(array) else b""
-    return member_of(name, [matrix.header(len(array)), rows])
-
-
-def _journal_member(bank: Bank) -> Member:
-    """Return the journal as far as it counts."""
-    tail = bank.tail
-    if tail is None:
-        raise StorageError("the journal is gone", source=str(bank.journal.path))
-    lines = files.mapped(bank.journal.path, tail.length)
-    journal.require_current(bank.path, tail.commit)  # or the history was folded meanwhile
-    return member_of(journal.FILE_NAME, [lines])
+    return Member(name, [matrix.header(len(array)), rows])
 
 
 def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
@@ -223,15 +196,19 @@ def copy_bank(source: Bank, path: Path, *, history: bool = False) -> Bank:
     along. The last part of `path` is the new name.
     """
     with files.new_folder(path) as draft:
-        copy = copy_into(draft, source, name=path.name, history=history)
-        _book(copy, source.manifest.counts_as)
+        copy = copy_into(draft, source, name=path.name, episodes=history, history=history)
+        origin = source.manifest.counts_as
+        with copy.writing() as batch:
+            if ledger.book(batch, copy.snapshots, origin):
+                batch.log("copy", {"origin": origin})
+        settle(copy, history=history and source.tail is not None)
     return Bank.open(path)
 
 
-def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bool = False) -> Bank:
+def copy_into(draft: Path, source: Bank, *, name: str, episodes: bool, history: bool) -> Bank:
     """Copy a bank into a folder that only this process sees, under a new origin; book nothing."""
-    for member in members_of(source, episodes=history or learnt, history=history):
-        files.sync(member.write(draft))
+    for member in members_of(source, episodes=episodes, history=history):
+        member.write(draft)
     copied = replace(
         source.manifest.upgraded, name=name, frozen=False, digests={}, origin=ledger.new_origin()
     )
@@ -239,35 +216,30 @@ def copy_into(draft: Path, source: Bank, *, name: str, history: bool, learnt: bo
     return Bank.open(draft)
 
 
-def _book(copy: Bank, origin: str) -> None:
-    """Write down which of a copy's counts are those of another origin."""
-    batch = Batch(copy.tail, copy.snapshots)
-    batch.log("copy", {"origin": origin})
-    booked = ledger.book(batch, copy.snapshots, origin)
-    if copy.tail is None:
-        batch.write_unseen()
-    elif booked:
-        tables = [snapshot.table for snapshot in copy.snapshots.values()]
-        for table in tables:
-            table.create()
-        commit = batch.commit(copy.journal).commit
-        for table in tables:
-            table.apply(commit)
+def settle(made: Bank, *, history: bool) -> None:
+    """Sync a bank that was made in a draft; without `history` it loses its journal."""
+    if not made.frozen:
+        with made.writing():
+            pass  # a full disk may have kept a commit from being done in place
+    for name in (LOCK_NAME, *(() if history else (journal.FILE_NAME,))):
+        files.remove(made.path / name)
+    for name in files.names(made.path):
+        files.sync(made.path / name)
+    files.sync(made.path)
 
 
 @dataclass(frozen=True)
 class Delivery:
     """A bank that came from elsewhere, looked at from outside only.
 
-    `text` is the manifest as it is written, `members` are all other files, and `crcs` the CRC-32
-    of all by name.
+    `text` is the manifest as it is written, `members` are all other files.
     """
 
     source: Path
     manifest: Manifest
     text: bytes
     members: Sequence[Member]
-    crcs: Mapping[str, int]
+    layout: Layout
 
     @property
     def size(self) -> int:
@@ -293,7 +265,7 @@ def receive(source: Path) -> Delivery:
     text = files.read(source / manifest.FILE_NAME, archive.MANIFEST_BYTES)
     names = [entry.name for entry in layout.entries if entry.name != manifest.FILE_NAME]
     members = [member_at(source / name) for name in names]
-    return Delivery(source, found, text, members, {e.name: e.crc for e in layout.entries})
+    return Delivery(source, found, text, members, layout)
 
 
 def install(
@@ -328,11 +300,10 @@ def install(
             called = manifest.promising(called, called.digests)
         manifest.write(draft, called)
         digest = _checked(delivery, draft, copies, pinned)
+        installed = Bank.open(draft)
         if not frozen:
-            Bank.open(draft).unfreeze()
-            files.remove(draft / LOCK_NAME)
-        for name in files.names(draft):
-            files.sync(draft / name)  # their names were, with the manifest
+            installed.unfreeze()
+        settle(installed, history=True)
     return Bank.open(path), digest
 
 
@@ -355,16 +326,13 @@ def checked_digest(text: str | None) -> str | None:
 @contextmanager
 def place(path: Path, *, replacing: bool) -> Iterator[Path]:
     """Provide a draft that takes its place at `path` when the block ends."""
-    there = path.is_dir() and not path.is_symlink() and any(path.iterdir())
-    if not (replacing and there):
-        with files.new_folder(path) as draft:
-            yield draft
-        return
-    if not files.exists(path / manifest.FILE_NAME):
+    replacing = replacing and path.is_dir() and not path.is_symlink() and any(path.iterdir())
+    if replacing and not files.exists(path / manifest.FILE_NAME):
         message = "this folder is not a bank, so it is not replaced"
         hint = "choose another name, or move it away first"
         raise BankNotFoundError(message, source=str(path), hint=hint)
-    with writers_turn(path), files.other_folder(path) as draft:
+    turn = writers_turn(path) if replacing else nullcontext()
+    with turn, files.new_folder(path, replacing=replacing) as draft:
         yield draft
 
 
@@ -372,39 +340,34 @@ def _checked(
     delivery: Delivery, folder: Path, members: Sequence[Member], pinned: str | None
 ) -> str:
     """Return the archive's digest, if no promise and no rule of the format is broken."""
-    seals = sealed(members)
-    _refuse(delivery, _broken_promises(delivery, seals))
-    digest = as_written(delivery.manifest, delivery.text, members, seals).digest()
+    package = as_written(delivery.manifest, delivery.text, members)
+    digests = {each.name: each.seal[0] for each in package.members}
+    for name, message in manifest.disagreements(delivery.manifest, delivery.text, digests):
+        raise _refused(delivery, Flaw(message, name))
+    for own, stated in zip(package.layout.entries, delivery.layout.entries, strict=True):
+        if own != stated:
+            message = "does not have the checksum that the archive states"
+            raise _refused(delivery, Flaw(message, own.name))
+    digest = package.digest()
     if pinned not in (None, digest):
         hint = "it is not the bank that was announced to you; ask whoever gave you the digest"
         message = f"has the digest {digest}, not the one that was pinned"
         raise BankCorruptError(message, source=str(delivery.source), hint=hint)
-    _refuse(delivery, _format_flaws(delivery, folder))
+    if flaw := _first_flaw(delivery, folder):
+        raise _refused(delivery, flaw)
     return digest
 
 
-def _broken_promises(delivery: Delivery, found: Mapping[str, Seal]) -> Iterator[Flaw]:
-    digests = {name: seal.digest for name, seal in found.items()}
-    for name, message in manifest.disagreements(delivery.manifest, delivery.text, digests):
-        yield Flaw(message, name)
-    for name, crc in delivery.crcs.items():
-        text = name == manifest.FILE_NAME
-        if crc != (zlib.crc32(delivery.text) if text else found[name].crc):
-            yield Flaw("does not have the checksum that the archive states", name)
-
-
-def _format_flaws(delivery: Delivery, folder: Path) -> Iterator[Flaw]:
-    """Yield what breaks the format, as of what was delivered, not of a draft."""
+def _first_flaw(delivery: Delivery, folder: Path) -> Flaw | None:
+    """Return what breaks the format, as of what was delivered, not of a draft."""
     try:
-        yield from flaws_of(Bank.open(folder))
+        return next(flaws_of(Bank.open(folder)), None)
     except BankError as error:
         name = Path(error.source).name if error.source else delivery.source.name
-        yield Flaw(error.message, name, error.position)
+        return Flaw(error.message, name, error.position)
 
 
-def _refuse(delivery: Delivery, flaws: Iterable[Flaw]) -> None:
-    """Raise the first flaw, if there is any."""
-    for flaw in flaws:
-        place = ", ".join(filter(None, [flaw.source, flaw.position]))
-        hint = "get it again from where it came from"
-        raise BankCorruptError(f"{place}: {flaw.message}", source=str(delivery.source), hint=hint)
+def _refused(delivery: Delivery, flaw: Flaw) -> BankCorruptError:
+    place = ", ".join(filter(None, [flaw.source, flaw.position]))
+    hint = "get it again from where it came from"
+    return BankCorruptError(f"{place}: {flaw.message}", source=str(delivery.source), hint=hint)

@@ -13,7 +13,7 @@ from typing import Any
 from deltamem_tui.bank import manifest
 from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.bank.transfer import Member, Package, Seal
+from deltamem_tui.bank.transfer import Member, Package
 from deltamem_tui.memory.deltamem.definition import COLLECTIONS, METHOD
 from tests.bank.support import learn_one
 from tests.bank.support import manifest as described
@@ -46,7 +46,6 @@ def sealed(files: Mapping[str, bytes]) -> Package:
     folder_manifest = json.loads(files["bank.json"])
     later = {"parameters": "settings", "origin": "origin"}
     known = {later.get(key, key): value for key, value in folder_manifest.items()}
-    others, found = _members(files)
     before = manifest.Manifest(
         **{
             "method": METHOD.name,
@@ -56,21 +55,17 @@ def sealed(files: Mapping[str, bytes]) -> Package:
             "frozen": True,
         }
     )
-    return package.promising(before, others, found)
+    return package.promising(before, _members(files))
 
 
-def _members(files: Mapping[str, bytes]) -> tuple[list[Member], dict[str, Seal]]:
-    others = [
-        package.member_of(name, [data]) for name, data in files.items() if name != "bank.json"
-    ]
-    return others, package.sealed(others)
+def _members(files: Mapping[str, bytes]) -> list[Member]:
+    return [Member(name, [data]) for name, data in files.items() if name != "bank.json"]
 
 
 def with_old_digests(path: Path, files: Mapping[str, bytes]) -> Path:
     """An archive whose layout is right, with the manifest as it is given."""
-    package.as_written(described("x"), files["bank.json"], *_members(files)).write(
-        path, replace=True
-    )
+    old = package.as_written(described("x"), files["bank.json"], _members(files))
+    old.write(path, replace=True)
     return path
 
 

@@ -342,31 +342,22 @@ def require_free(path: Path) -> None:
 
 
 @contextmanager
-def new_folder(path: Path) -> Iterator[Path]:
-    """Provide a folder to fill, which appears at `path` when the block ends, or not at all."""
-    require_free(path)
+def new_folder(path: Path, *, replacing: bool = False) -> Iterator[Path]:
+    """Provide a folder to fill, which appears at `path` when the block ends, or not at all.
+
+    If it is `replacing` the folder there, the two change places in one step.
+    """
+    consequence = _AS_IT_WAS if replacing else _NOTHING_MADE
+    if not replacing:
+        require_free(path)
     with ExitStack() as stack:
-        with storage_errors(path, _NOTHING_MADE):
+        with storage_errors(path, consequence):
             make_folders(path.parent)
             # Not a temporary folder of the library: its mode would be its own, not the user's.
             draft = stack.enter_context(_draft_beside(path, Path.mkdir))
         yield draft
-        with storage_errors(path, _NOTHING_MADE):
-            draft.rename(path)
-        sync(path.parent)
-
-
-@contextmanager
-def other_folder(path: Path) -> Iterator[Path]:
-    """Provide a folder to fill, which takes the place of the one at `path` when the block ends.
-
-    The two change places in one step, so there is the old folder or the new at any time.
-    """
-    with ExitStack() as stack:
-        with storage_errors(path):
-            draft = stack.enter_context(_draft_beside(path, Path.mkdir))
-        yield draft
-        exchange(draft, path)
+        with storage_errors(path, consequence):
+            exchange(draft, path) if replacing else draft.rename(path)
         sync(path.parent)
 
 

@@ -73,7 +73,7 @@ def write_skills(bank: Bank, folder: Path, *, replace: bool = False) -> dict[str
     """
     replaced = _is_replaceable(folder, replace=replace)
     texts = skill_texts(bank)
-    with (files.other_folder if replaced else files.new_folder)(folder) as draft:
+    with files.new_folder(folder, replacing=replaced) as draft:
         for path, text in texts.items():
             _write(draft / path, text.encode())
         pack(bank).write(draft / _BANK)
