@@ -36,11 +36,8 @@ from deltamem_tui.trajectory.logs.record import (
 
 HEAD_BYTES = 64 * 1024
 """How much of a log is looked at to tell what it is."""
-_HEAD_LINES = 1000
 
 _NUL = b"\x00"
-_NOTEBOOK = re.compile(rb'\s*\{\s*"(?:cells|nbformat|metadata)"')
-_NOTEBOOK_MARKS = (b'"cells"', b'"cell_type"')
 _SNIFFED_LINES = 20
 _OBJECT_START = re.compile(rb'\s*\{\s*["}]')
 _ARRAY_START = re.compile(rb"\s*\[\s*[\[{\]]")
@@ -72,32 +69,9 @@ def layout_of(head: bytes) -> Layout:
     if _ARRAY_START.match(head):
         more = len(lines) > 1 and lines[1].lstrip()[:1] in (b"{", b"[")
         return "lines" if more and _is_container(lines[0]) else "array"
-    if _NOTEBOOK.match(head) and all(mark in head for mark in _NOTEBOOK_MARKS):
-        return "notebook"
     if _OBJECT_START.match(head):
         return "lines" if any(map(_is_container, lines)) else "values"
     return _layout_after_garbage(lines)
-
-
-def output_lines(notebook: object) -> Iterator[tuple[int, int, str]]:
-    """Yield the lines of a notebook's cells: numbers of cell and line, and the text."""
-    cells = notebook.get("cells") if isinstance(notebook, dict) else None
-    for number, cell in enumerate(cells if isinstance(cells, list) else (), 1):
-        outputs = cell.get("outputs") if isinstance(cell, dict) else None
-        printed = "".join(map(_printed, outputs if isinstance(outputs, list) else ()))
-        for line, text in enumerate(printed.splitlines(), 1):
-            yield number, line, text
-
-
-def _printed(output: object) -> str:
-    if not isinstance(output, dict):
-        return ""
-    if output.get("output_type") == "stream" and output.get("name") == "stderr":
-        return ""
-    data = output.get("data")
-    text = output.get("text") or (data.get("text/plain") if isinstance(data, dict) else None)
-    parts = text if isinstance(text, list) else [text]
-    return "".join(part for part in parts if isinstance(part, str))
 
 
 def _layout_after_garbage(lines: list[bytes]) -> Layout:
@@ -230,11 +204,6 @@ class Log:
         return layout_of(self.head())
 
     @property
-    def is_text(self) -> bool:
-        """True if it is read line by line, as text is and what a notebook printed."""
-        return self.layout in ("text", "notebook")
-
-    @property
     def problem(self) -> str:
         """Why the log cannot be read at all; empty if it can."""
         if self.layout == "empty":
@@ -254,8 +223,6 @@ class Log:
 
     def preview(self) -> Preview:
         """Return the beginning of the log, for detection."""
-        if self.layout == "notebook":
-            return Preview("text", self._printed_head())
         if self.layout == "tables":
             return Preview("tables", "", tables=tables.columns_in(self.path, self.limits))
         ahead = self.noting(None).records() if self.layout in _JSON else iter(())
@@ -264,15 +231,6 @@ class Log:
         refusals = tuple(item for item in first if isinstance(item, RecordError))
         head = self.head()[:HEAD_BYTES].decode("utf-8", "replace")
         return Preview(self.layout, head, records, refusals)
-
-    def _printed_head(self) -> str:
-        with suppress(RecordError):  # said when it is read
-            return "\n".join(line.text for line in islice(self._printed_lines(), _HEAD_LINES))
-        return ""
-
-    def _printed_lines(self) -> Iterator[TextLine]:
-        for cell, number, text in output_lines(parse_json(self.whole(), self.limits.nesting)):
-            yield TextLine(number, text, f"cell {cell}")
 
     def records(self) -> Iterator[Record | RecordError]:
         """Yield the JSON records in order, or an error where one cannot be read."""
@@ -288,8 +246,7 @@ class Log:
             return self._line_values()
         if self.layout in ("array", "values"):
             return self._cut_values()
-        shapes = {"notebook": "a notebook, which is read as text", "tables": "a database"}
-        reason = self.problem or shapes.get(self.layout, "not JSON")
+        reason = self.problem or ("a database" if self.layout == "tables" else "not JSON")
         return iter([RecordError(reason, source=self.name)])
 
     def rows(self, of: Mapping[str, tables.StoredTable]) -> Iterator[Record | RecordError]:
@@ -319,9 +276,6 @@ class Log:
         """Yield the lines of a text log; bytes that are not UTF-8 are replaced and reported."""
         if self.problem:
             yield RecordError(self.problem, source=self.name)
-            return
-        if self.layout == "notebook":
-            yield from self._printed_lines()
             return
         for number, data in self.byte_lines():
             if isinstance(data, RecordError):

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from deltamem_tui.errors import RecordError, on_one_line
 
-Layout = Literal["lines", "array", "values", "text", "notebook", "tables", "binary", "empty"]
+Layout = Literal["lines", "array", "values", "text", "tables", "binary", "empty"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,16 +132,15 @@ class Value(Struct, frozen=True, gc=False):
 
 
 class TextLine(Struct, frozen=True, gc=False):
-    """One line of a text log, numbered from 1 in the part of the log (`cell 8`) it is in."""
+    """One line of a text log, numbered from 1."""
 
     number: int
     text: str
-    within: str = ""
 
     @property
     def position(self) -> str:
         """Its position, as a person would look it up."""
-        return f"{self.within}, line {self.number}" if self.within else f"line {self.number}"
+        return f"line {self.number}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,13 +8,9 @@ Sessions in one file, and sub-agents of one, are kept apart by their ids.
 from __future__ import annotations
 
 import re
-import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field
-
-import orjson
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
@@ -43,7 +39,6 @@ from deltamem_tui.trajectory.readers.sessions import (
     WENT_BACK,
     Branches,
     Records,
-    SessionMessage,
     stray,
     whole_log,
     without_copied,
@@ -64,8 +59,7 @@ class AgentSession:
     system: str = ""
     agent: str = ""
     branches: Branches = field(default_factory=Branches)
-    messages: dict[str, Json | None] = field(default_factory=dict)
-    packed: list[bytes] = field(default_factory=list)
+    messages: dict[str, Json] = field(default_factory=dict)
     unknown: Counter[str] = field(default_factory=Counter)
     origin: str = ""
     forks: set[str] = field(default_factory=set)
@@ -73,23 +67,6 @@ class AgentSession:
     def add(self, name: str, message: Json) -> None:
         """Add a message, by the name by which others follow it."""
         self.messages.setdefault(name or f"#{len(self.messages)}", message)
-
-    def pack(self) -> None:
-        """Hold the messages in a tenth of the room while another session is read."""
-        loose = {key: message for key, message in self.messages.items() if message is not None}
-        with suppress(orjson.JSONEncodeError):
-            self.packed.append(zlib.compress(orjson.dumps(loose), 1))
-            self.messages |= dict.fromkeys(loose)
-
-    def taken(self) -> list[SessionMessage]:
-        """Return the messages that were not left by going back."""
-        found = {**self.messages}
-        for each in self.packed:
-            found |= orjson.loads(zlib.decompress(each))
-        self.packed.clear()
-        self.messages = dict.fromkeys(found)
-        named = [SessionMessage(k * (k[0] != "#"), each) for k, each in found.items() if each]
-        return self.branches.taken(named)
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,8 +95,6 @@ class Program:
             if named and name and at_hand and self.has_headers and not at_hand.messages:
                 at_hand.forks.add(named)
             if named and named != name and not (at_hand and named in at_hand.forks):
-                if at_hand:
-                    at_hand.pack()
                 name = named
             helper = self.helper(line)
             if (name, helper) not in found:
@@ -148,9 +123,8 @@ class Program:
         self, conversation: Conversation, session: AgentSession, helped: int, *, has_gaps: bool
     ) -> Trajectory:
         conversation.has_gaps = has_gaps
-        branch = session.taken()
-        taken = self.settle(conversation, [each.message for each in branch])
-        for message in taken:
+        branch = session.branches.taken(session.messages)
+        for message in self.settle(conversation, [session.messages[name] for name in branch]):
             self.add(conversation, message)
         conversation.pass_over("message", WENT_BACK, len(session.messages) - len(branch))
         conversation.pass_over("message", _HELPED, helped)

@@ -56,12 +56,12 @@ from deltamem_tui.trajectory.readers.sessions import (
     WENT_BACK,
     Branches,
     Records,
-    SessionMessage,
     rest_refused,
     stray,
     whole_log,
 )
 from deltamem_tui.trajectory.readers.shapes import (
+    Json,
     as_list,
     as_mapping,
     as_text,
@@ -204,7 +204,7 @@ def _read(form: _Format, log: Log) -> Iterator[Reading]:
 
 def _taken(form: _Format, values: list[object], conversation: Conversation) -> list[object]:
     """Return the records without the messages that were left by going back."""
-    branches, messages = Branches(), dict[str, SessionMessage]()
+    branches, messages = Branches(), dict[str, Json]()
     named: list[tuple[str, object]] = []
     for index, value in enumerate(values):
         name, before = map(as_text, [*as_list(form.find("follows", value)), "", ""][:2])
@@ -214,9 +214,9 @@ def _taken(form: _Format, values: list[object], conversation: Conversation) -> l
         if key not in messages:  # else it is told again
             named.append((key if message else "", value))
         if message:
-            messages.setdefault(key, SessionMessage(name, message))
-    left = set(messages) - {each.name for each in branches.taken([*messages.values()])}
-    taken = [value for key, value in named if key not in left or key.startswith("#")]
+            messages.setdefault(key, message)
+    left = {*messages} - {*branches.taken(messages)}
+    taken = [value for key, value in named if key not in left]
     conversation.pass_over("message", WENT_BACK, len(named) - len(taken))
     return taken
 

@@ -292,7 +292,7 @@ READERS = (
         description="Tables: CSV or JSONL with a step a row, with task, action and observation",
         claims=_table_claims,
         read=lambda log: _readings(
-            _cells(log) if log.is_text else _rows(log), _is_other, _rows_episode
+            _cells(log) if log.layout == "text" else _rows(log), _is_other, _rows_episode
         ),
     ),
     Reader(

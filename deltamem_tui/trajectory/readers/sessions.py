@@ -7,8 +7,7 @@ it, and the session ends there.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from deltamem_tui.errors import RecordError, Remedy
 from deltamem_tui.trajectory.logs.log import Log
@@ -22,14 +21,6 @@ from deltamem_tui.trajectory.readers.shapes import Json, as_text
 WENT_BACK = "the conversation went back and on from before"
 BESIDE = 500
 """Bytes that a record takes beside its text, or why it is refused."""
-
-
-@dataclass(frozen=True, slots=True)
-class SessionMessage:
-    """A message of a session, and the name by which others follow it, if any."""
-
-    name: str
-    message: Json
 
 
 class Branches:
@@ -47,35 +38,33 @@ class Branches:
         if before in self._roots and before != name:
             self._before[name] = before
 
-    def taken(self, messages: Sequence[SessionMessage]) -> list[SessionMessage]:
-        """Return the messages that lead to the last one of their root.
+    def taken(self, messages: Mapping[str, Json]) -> list[str]:
+        """Return the names of the messages that lead to the last one of their root.
 
         Calls made at once, and what came back for them, may each follow the same message and
-        yet all belong to the way. A first prompt that was tried again does not.
+        yet all belong to the way. A first prompt that was tried again does not. Messages that
+        were not added belong to it.
         """
-        tips = {self._roots[each.name]: each.name for each in messages if each.name in self._roots}
-        prompts = {each.name: _prompt(each.message) for each in messages if each.name in tips}
-        roots = [self._roots[each.name] for each in messages if each.name in self._roots]
+        roots = [self._roots[name] for name in messages if name in self._roots]
+        tips = {self._roots[name]: name for name in messages if name in self._roots}
+        prompts = {name: _prompt(messages[name]) for name in messages if name in tips}
         # Of first prompts in the same words, the one that went on last.
         last = {prompts.get(root, root): root for root in roots}
         for root, prompt in prompts.items():
             if prompt and last[prompt] != root:
                 del tips[root]
         way = {name for tip in tips.values() for name in self._way_to(tip)}
-        on_it = [each for each in messages if each.name in way or each.name not in self._roots]
+        on_it = [name for name in messages if name in way or name not in self._roots]
         if len(on_it) == len(messages):
             return on_it
-        turns = {_turn(each.message) for each in on_it} - {""}
-        kept = {each.name for each in messages if _turn(each.message) in turns} | {
-            each.name for each in on_it
-        }
-        calls = [each.message for each in messages if each.name in kept]
-        open_calls = {call for message in calls for call in calls_made(message) if call}
-        open_calls -= {call for each in on_it for call in answered_calls(each.message)}
+        turns = {_turn(messages[name]) for name in on_it} - {""}
+        kept = {name for name in messages if _turn(messages[name]) in turns} | {*on_it}
+        open_calls = {call for name in kept for call in calls_made(messages[name]) if call}
+        open_calls -= {call for name in on_it for call in answered_calls(messages[name])}
         return [
-            each
-            for each in messages
-            if each.name in kept or not open_calls.isdisjoint(answered_calls(each.message))
+            name
+            for name, message in messages.items()
+            if name in kept or not open_calls.isdisjoint(answered_calls(message))
         ]
 
     def _way_to(self, name: str) -> Iterator[str]:

@@ -12,7 +12,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import Outcome, Trajectory
-from deltamem_tui.trajectory.outcomes import stated_under, verdict_of
+from deltamem_tui.trajectory.outcomes import verdict_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.events import KINDS, Event, events_episode
 from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings
@@ -192,14 +192,11 @@ def _read_labelled(log: Log) -> Iterator[Reading]:
             yield from conversation_readings(block[0].position, events_episode, events)
 
 
-# The games of ReAct: ALFWorld, and WebShop that ends with a score.
-#
-# What games answer to a thought: they were told to say OK, or do not know the word.
+# ReAct on ALFWorld. To a thought the game says OK, as it was told to, or does not know the word.
 _NODS = frozenset({"", "ok.", "ok", "nothing happens."})
 # A thought, or a planning trace that some agents write beside it; no game ever sees either.
 _THOUGHT = re.compile(
-    r"(?:think|thought)\s*:\s*(?P<text>.*)|think\[(?P<said>.*?)\]?|(?P<plan>ActionPath\s*:.*)",
-    re.IGNORECASE | re.DOTALL,
+    r"(?:(?:think|thought)\s*:\s*|(?=ActionPath\s*:))(?P<text>.*)", re.IGNORECASE | re.DOTALL
 )
 
 
@@ -215,7 +212,7 @@ def _played(turns: Iterable[Event]) -> Iterator[Event]:
         is_answered = following[0] == "tool"
         if thought and (not is_answered or _said(following).lower() in _NODS):
             is_nod = is_answered
-            yield "thought", {"text": next(filter(None, thought.groups()), "")}
+            yield "thought", {"text": thought["text"]}
         else:
             yield event
 
@@ -233,7 +230,7 @@ _TASK_MARK = re.compile(r"^Here is the task[:.]?\s*$", re.IGNORECASE)
 _BREAKS_OFF = re.compile(r"^(?:slurmstepd|srun): |^Traceback \(most recent call last\):")
 _SEPARATOR = re.compile(r"^(?:#{5,}|-{10,})\s*$")
 _HEADER = re.compile(r"^\s*Environment #(?P<number>\d+):?\s*$")
-# The one of trial logs, and the running count of a notebook: `3 r True rs [1, 0] cnts [2, 1]`.
+# The one of trial logs, and a running count: `3 r True rs [1, 0] cnts [2, 1]`.
 _FOOTER = re.compile(
     r"^\s*STATUS:\s*(?P<word>OK|FAIL)\s*$|^\d{1,6} r (?P<won>\w{1,5}) rs\b", re.ASCII
 )
@@ -329,47 +326,6 @@ def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
     return next((index + 1 for index in reversed(gap) if not lines[index].strip()), goal)
 
 
-_RESET = re.compile(r"^Action:[ \t]*reset\b", re.MULTILINE)
-_PAGE_ACTION = re.compile(r"^Action:[ \t]*(?:search|click|think)\[", re.MULTILINE)
-_SCORE = re.compile(r"Your score \(min 0\.0, max 1\.0\):[ \t]*(?P<score>-?[\d.]+)")
-_INSTRUCTION = re.compile(r"Instruction:\s*(?P<goal>.+?)(?:\n|\[SEP\]|\[Search\]|\Z)", re.DOTALL)
-# Between episodes the program that ran them prints its running means and a rule.
-_BETWEEN = re.compile(r"^(?:-{10,}|\d+(?: [\d.]+){3})[ \t]*$")
-
-
-def _read_webshop(log: Log) -> Iterator[Reading]:
-    number = ""  # is printed before an episode, as the last line of the block before
-    for block in line_blocks(log, "an episode", begins=_RESET.match):
-        if isinstance(block, RecordError):
-            yield block
-            continue
-        position = block[0].position
-        lines = takewhile(lambda line: not _BETWEEN.match(line.text), block)
-        turns = [*_turns(lines, _PART)]
-        if turns and not _RESET.match(block[0].text):
-            reason = "actions whose beginning, with the task, is not in the log"
-            yield RecordError(reason, position=position)
-        elif turns:
-            yield from conversation_readings(position, _shopped, turns, number)
-        last = next((line.text.strip() for line in reversed(block) if line.text.strip()), "")
-        number = last if last.isdecimal() else ""
-
-
-def _shopped(conversation: Conversation, turns: list[Event], number: str) -> Trajectory:
-    pages = [_said(turn) for turn in turns if turn[0] == "tool"]
-    goal = _INSTRUCTION.search(pages[0]) if pages else None
-    if goal is None:
-        raise RecordError("no `Instruction:` on the first page")
-    events = [("user", {"text": goal["goal"]}), *_played(turns[2:])]
-    scores = [found["score"] for page in pages if (found := _SCORE.search(page))]
-    return replace(
-        events_episode(conversation, events),
-        outcome=stated_under({"Your score": scores[-1]}, "Your score") if scores else Outcome(),
-        domain="webshop",
-        metadata={"id": number},
-    )
-
-
 def _claims(is_own: Callable[[str], object], sureness: float) -> Callable[[Preview], float]:
     def claims(preview: Preview) -> float:
         is_text = preview.layout == "text" and not _SEARCH_LOG.search(preview.head)
@@ -395,12 +351,6 @@ READERS = (
         description="ReAct text on ALFWorld: `Your task is to`, `> action`, trials with STATUS",
         claims=_claims(_is_react, 0.9),
         read=_read_react,
-    ),
-    Reader(
-        name="webshop",
-        description="WebShop as ReAct text, also in a notebook: Action, Observation, Your score",
-        claims=_claims(lambda head: _RESET.search(head) or _PAGE_ACTION.search(head), 0.9),
-        read=_read_webshop,
     ),
     Reader(
         name="labelled-text",

@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.trajectory.logs.log import Log
-from deltamem_tui.trajectory.logs.record import LogLimits, Record, TextLine
+from deltamem_tui.trajectory.logs.record import LogLimits, Record
 
 JSONL = b'{"a": 1}\n\n{"a": 2}\r\n'
 INDENTED = b'{\n  "a": 1\n}\n{\n  "a": 2\n}'
@@ -162,33 +162,3 @@ def test_a_preview_holds_the_first_records_that_parse(tmp_path: Path) -> None:
 def test_a_file_that_cannot_be_opened(tmp_path: Path) -> None:
     with pytest.raises(TrajectoryError, match=r"gone\.log: cannot be read"):
         _ = Log("gone.log", tmp_path / "gone.log").layout
-
-
-NOTEBOOK = """{
- "cells": [
-  {"cell_type": "markdown", "source": ["# > look"]},
-  {"cell_type": "code", "outputs": [
-    {"output_type": "stream", "name": "stdout", "text": ["> lo"]},
-    {"output_type": "stream", "name": "stdout", "text": ["ok\\n", "a room"]},
-    {"output_type": "display_data", "data": {"image/png": "iVBOR", "text/plain": "\\n<Figure>"}},
-    7]},
-  {"cell_type": "code", "outputs": null},
-  {"cell_type": "code", "outputs": [
-    {"output_type": "execute_result", "data": {"text/plain": ["42"]}}]}
- ],
- "nbformat": 4
-}"""
-
-
-def test_a_notebook_is_the_text_that_its_cells_printed(tmp_path: Path) -> None:
-    log = log_of(tmp_path, NOTEBOOK.encode())
-    assert (log.layout, log.is_text) == ("notebook", True)
-    assert [(item.position, item.text) for item in log.lines() if isinstance(item, TextLine)] == [
-        ("cell 2, line 1", "> look"),
-        ("cell 2, line 2", "a room"),
-        ("cell 2, line 3", "<Figure>"),
-        ("cell 4, line 1", "42"),
-    ]
-    preview = log.preview()
-    assert (preview.layout, preview.head) == ("text", "> look\na room\n<Figure>\n42")
-    assert values(log) == ["some.log: a notebook, which is read as text"]
