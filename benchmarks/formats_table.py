@@ -65,7 +65,7 @@ def _row(log: Log) -> list[Cell]:
         counts["episodes"] += 1
         counts["steps"] += len(reading.steps)
         counts["unknown" if success is None else "success" if success else "failure"] += 1
-        counts["redacted"] += redact(reading)[1].total
+        counts["redacted"] += redact(reading)[1].total()
     return [log.name, reader.name, *(counts[column] for column in COLUMNS[2:-1]), first]
 
 

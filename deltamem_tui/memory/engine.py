@@ -243,7 +243,7 @@ def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
     if bank.episodes.state(trajectory.id) is None:
         domain = chosen_domain(trajectory.domain, otherwise=domain_of(bank))
         trajectory, redactions = redact(replace(trajectory, domain=domain))
-        if redactions.counts:  # marks may be longer than what they stand for
+        if redactions:  # marks may be longer than what they stand for
             trajectory = admitted(trajectory)
     return trajectory
 

@@ -37,7 +37,7 @@ def number(value: object) -> float | None:
     return parsed if math.isfinite(parsed) else None
 
 
-def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
+def stated(value: object, *, best: float = 1.0) -> Outcome:
     """Return what a log itself says about how an episode ended.
 
     Returns:
@@ -51,7 +51,7 @@ def stated(value: object, *, best: float = 1.0, reason: str = "") -> Outcome:
     reward = min(max(score / best, 0.0), 1.0) if score is not None and fits else None
     if success is None and reward is None:
         return Outcome()
-    return Outcome(success, None if success is not None else reward, "stated", reason)
+    return Outcome(success, None if success is not None else reward, "stated")
 
 
 def verdict_of(value: object, *, best: float = 1.0) -> Outcome:
@@ -78,10 +78,7 @@ def undisputed(outcome: Outcome) -> Outcome:
     """Return the outcome, of unknown success if its reward contradicts its verdict outright."""
     if outcome.success is None or outcome.reward is None:
         return outcome
-    parts = {
-        "success": Outcome(success=outcome.success, source="stated"),
-        "reward": Outcome(reward=outcome.reward, source="stated"),
-    }
+    parts = {"success": replace(outcome, reward=None), "reward": replace(outcome, success=None)}
     found = together(parts)
     return found if found.reason else outcome
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from functools import partial
 from operator import is_
@@ -20,7 +21,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, LogLimits
 from deltamem_tui.trajectory.model import Step, Trajectory, changed
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions, Redactor, quoted
+from deltamem_tui.trajectory.secrets.redaction import Redactor, quoted
 from deltamem_tui.typed import converted
 
 FENCE = "past_experience"
@@ -164,8 +165,10 @@ def _left(text: str) -> str:
     return _EMPTIED.sub("", left).strip("\n") if contexts else text
 
 
-def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajectory, Redactions]:
-    """Return the episode without secrets; the same object if it holds none.
+def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajectory, Counter[str]]:
+    """Return the episode without secrets, and how many of each kind there were.
+
+    It is the same object if it holds none.
 
     Searched are all its texts and its provenance: source file, domain, agent, and the names and
     values of its metadata. A secret becomes `[redacted: kind]`. One that was found once is removed
@@ -178,8 +181,8 @@ def redact(trajectory: Trajectory, *, personal: bool = False) -> tuple[Trajector
     redactor = Redactor(personal=personal)
     redactor.learn([*_notes(trajectory), *_texts(trajectory)])
     if not redactor.kinds:
-        return trajectory, NOTHING
-    return _cleaned(trajectory, redactor), redactor.redactions
+        return trajectory, redactor.counts
+    return _cleaned(trajectory, redactor), redactor.counts
 
 
 def _texts(trajectory: Trajectory) -> list[str]:

@@ -18,7 +18,6 @@ from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
-from deltamem_tui.trajectory.secrets.redaction import NOTHING, Redactions
 
 LISTED = 1000
 """How many refusals and notices are kept, and logs tallied apart: the first. All are counted."""
@@ -54,7 +53,7 @@ class Arrival(Struct, frozen=True, gc=False):
 
     trajectory: Trajectory
     line: bytes
-    redactions: Redactions = NOTHING
+    redactions: Mapping[str, int] = {}
     given: bool | None = None
 
     @property
@@ -131,7 +130,7 @@ class FileTally:
         self.changed += before.known and before.success != outcome.success
         self.without_outcome += outcome.success is None and received.reception != "duplicate"
         self.steps += len(trajectory.steps)
-        self.redactions.update(received.arrival.redactions.counts)
+        self.redactions.update(received.arrival.redactions)
 
     def refuse(self, error: RecordError) -> None:
         """Count one more record that was refused."""

@@ -8,7 +8,7 @@ A session that went on since it was imported takes the place of its earlier reco
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import Any, TypedDict, Unpack
@@ -44,7 +44,6 @@ from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reading
 from deltamem_tui.trajectory.receipt import together
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
-from deltamem_tui.trajectory.secrets.redaction import NOTHING
 from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from deltamem_tui.trajectory.validation import admitted, redact, without_recalled
 
@@ -273,7 +272,7 @@ def _arrival(
     record: Trajectory, redaction: Redaction, outcomes: UserOutcomes, named: set[str]
 ) -> Arrival | RecordError:
     """Return an episode as it will be kept, or why it is not; adds the user's ids that name it."""
-    trajectory, redactions, place = without_recalled(record), NOTHING, record.source
+    trajectory, redactions, place = without_recalled(record), Counter[str](), record.source
     if redaction != "off":
         trajectory, redactions = redact(trajectory, personal=redaction == "personal")
     if trajectory is not record:  # little may be left, and marks may be long

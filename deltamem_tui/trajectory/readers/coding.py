@@ -240,23 +240,16 @@ def workspace(
     tools: Iterable[str] = (),
     directory: str = "",
 ) -> str:
-    """Return the environment text of a coding agent, a line for everything that is known."""
+    """Return the environment text of a coding agent, a line for everything that is known.
+
+    Of a clone address only `owner/name` is left, and the user's home folder is written `~`.
+    """
+    address = _REMOTE.match(repository.strip())
     lines = (
-        ("Repository", repository_name(repository)),
+        ("Repository", address["path"] if address else repository.strip()),
         ("Language", language.strip()),
         ("Operating system", system.strip()),
-        ("Working directory", without_home(directory.strip())),
+        ("Working directory", _HOME.sub("~", directory.strip())),
         ("Tools", ", ".join(dict.fromkeys(tool for tool in tools if tool))),
     )
     return "\n".join(f"{name}: {value}" for name, value in lines if value)
-
-
-def without_home(path: str) -> str:
-    """Return a path with the user's home folder written `~`."""
-    return _HOME.sub("~", path)
-
-
-def repository_name(address: str) -> str:
-    """`owner/name` of a clone address, whose user name and password are left out."""
-    match = _REMOTE.match(address.strip())
-    return match["path"] if match else address.strip()

@@ -244,19 +244,15 @@ class Trial:
 
 def try_readers(log: Log, named: Reader | None = None) -> Iterator[Trial]:
     """Let every reader that claims a log read it: the one `named`, then the surest first."""
+    claims = [claim for claim in detect(log) if named is None or claim.reader.name != named.name]
     if named is not None:
-        yield _tried(log, Claim(named, named.claims(log.preview())))
-    for claim in detect(log):
-        if named is None or claim.reader.name != named.name:
-            yield _tried(log, claim)
-
-
-def _tried(log: Log, claim: Claim) -> Trial:
-    trial = Trial(claim.reader.name, claim.sureness)
-    for reading in read_log(log, claim.reader):
-        if isinstance(reading, RecordError):
-            trial.rejected += 1
-            trial.first_rejection = trial.first_rejection or reading
-        elif isinstance(reading, Trajectory):
-            trial.add(reading)
-    return trial
+        claims.insert(0, Claim(named, named.claims(log.preview())))
+    for claim in claims:
+        trial = Trial(claim.reader.name, claim.sureness)
+        for reading in read_log(log, claim.reader):
+            if isinstance(reading, RecordError):
+                trial.rejected += 1
+                trial.first_rejection = trial.first_rejection or reading
+            elif isinstance(reading, Trajectory):
+                trial.add(reading)
+        yield trial

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 
 import orjson
-from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.json_text import parse_json
@@ -77,12 +76,7 @@ def without_pictures(trajectory: Trajectory) -> Trajectory:
     """Return the episode with a note in place of each picture that was written into a text."""
     if b";base64," not in trajectory.searchable:
         return trajectory
-    return replace(
-        trajectory,
-        task=without_images(trajectory.task),
-        environment=without_images(trajectory.environment),
-        steps=tuple(step.with_texts(without_images) for step in trajectory.steps),
-    )
+    return trajectory.with_texts(without_images)
 
 
 Json = Mapping[str, object]

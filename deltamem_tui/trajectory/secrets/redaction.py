@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.secrets.patterns import PRIVATE_KEY, Found, tokens_in, values_in
@@ -25,21 +24,6 @@ _KEY_MARKS = re.compile(
 )
 _EMAIL = re.compile(r"(?<![\w.+-])[\w.+-]{1,64}@(?:[\w-]{1,63}\.)+[^\W\d_]{2,24}(?![\w@])")
 _HOSTS = re.compile(r"(?:://|^git@|(?<=\s)git@)|@[\w.-]+:[\w~/]")
-
-
-@dataclass(frozen=True, slots=True)
-class Redactions:
-    """Numbers of secrets that were removed, by kind."""
-
-    counts: Mapping[str, int] = field(default_factory=dict)
-
-    @property
-    def total(self) -> int:
-        """The number of all of them."""
-        return sum(self.counts.values())
-
-
-NOTHING = Redactions()
 
 
 def may_hold_secrets(text: str | bytes) -> bool:
@@ -85,11 +69,6 @@ class Redactor:
     def kinds(self) -> set[str]:
         """The kinds of secrets that were found."""
         return {*self._everywhere.values(), *self._in_places.values()}
-
-    @property
-    def redactions(self) -> Redactions:
-        """The secrets that were removed so far."""
-        return Redactions(dict(sorted(self.counts.items())))
 
     def learn(self, texts: Iterable[str]) -> None:
         """Find the secrets in some texts."""

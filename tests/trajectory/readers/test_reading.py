@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import tracemalloc
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -322,22 +321,3 @@ def test_a_branch_of_claude_code_is_no_second_episode(tmp_path: Path, is_one_fil
     assert isinstance(found, Trajectory)
     assert [step.action for step in found.steps] == ["Done", "OK"]
     assert found.metadata == {"id": "s2", "forked_from": "s1"}
-
-
-def test_sessions_put_together_take_less_room_than_their_file(tmp_path: Path) -> None:
-    texts = [f"Session {number}:" + " and on" * 40_000 for number in range(30)]
-    sessions = [
-        [claude("u1", None, "Count", **name), claude("a1", "u1", text, **name)]
-        for text, name in ((text, {"sessionId": text[:10]}) for text in texts)
-    ]
-    log = tmp_path / "all.jsonl"
-    log.write_bytes(b"".join(lines(*each) for each in sessions))
-    readings = read_logs(log)
-    tracemalloc.start()
-    try:
-        first = next(readings)  # all of the file is read by then
-        assert tracemalloc.get_traced_memory()[1] < log.stat().st_size
-    finally:
-        tracemalloc.stop()
-    found = [each for each in (first, *readings) if isinstance(each, Trajectory)]
-    assert [each.steps[0].action for each in found] == texts
