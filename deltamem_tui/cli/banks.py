@@ -95,26 +95,12 @@ def init(
     )
     data: dict[str, Any] = {"bank": made.name, "path": path, "parameters": settings_record(made)}
     data |= {name: getattr(made.manifest, name) for name in ("embedder", "domain")}
-    notes = [f"made {made.name} in {path}", *_preset_notes(made)]
+    notes = [f"made {made.name} in {path}"]
     if source:
         data["episodes"] = len(made.episodes)
         waiting = counted(len(made.episodes), "episode waits", "episodes wait")
         notes.append(f"{waiting} to be learnt: `deltamem extract {bank} --extractor rules`")
     return Result("init", data, notes=notes)
-
-
-def _preset_notes(made: Bank) -> list[str]:
-    """Return where the method's usual numbers may not be the right ones for a bank."""
-    from deltamem_tui.memory.method import method_of
-
-    manifest, presets = made.manifest, method_of(made).settings.presets()
-    notes = list[str]()
-    if presets and manifest.domain not in presets:
-        notes.append(
-            f"{manifest.domain} has no preset, so the generic one is used; there are presets "
-            f"for {', '.join(presets)}"
-        )
-    return notes
 
 
 _REFUSED_SHOWN = 20

@@ -255,11 +255,7 @@ GENERAL = Domain()
 
 
 def domain_for(name: str) -> Domain:
-    """Return the plug-in of a domain, the general domain where there is none.
-
-    Raises:
-        UsageError: The plug-in is installed and cannot be loaded.
-    """
+    """Return a domain's plug-in, or the general domain; a UsageError if it cannot be loaded."""
     name = domain_key(name)
     if not name or name == GENERIC or name not in _plugins():
         return GENERAL
@@ -274,10 +270,8 @@ def known_domains() -> dict[str, str]:
 def domain_named(domain: str) -> str:
     """Return a domain as a person types it, a known one by its usual name.
 
-    Any other name is taken: a domain of one's own has one's own prompts.
-
-    Raises:
-        UsageError: It is almost the name of a known domain.
+    Any other name is taken, as it has prompts of its own, but for one that is almost a known one:
+    that is a UsageError.
     """
     usual, known = domain_key(domain), (*sorted(_plugins()), GENERIC)
     if usual in known:

@@ -65,13 +65,10 @@ def edit(
     *,
     embedder: Embedder | None = None,
 ) -> Change:
-    """Change what a node says.
+    """Change what a node says; an ExtractionError says that a text is missing, or far too long.
 
     The node is given as it was read. The embedder is loaded if it is not given, and only if the key
     is another.
-
-    Raises:
-        ExtractionError: A text is missing, or far too long.
     """
     bank.require_writable()
     cleaned = method_of(bank).cleaned(tree, payload)
@@ -91,13 +88,10 @@ def relabel(bank: Bank, tree: str, node: Node, label: Label) -> Change:
 
 
 def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
-    """Hang a node, with all below it, under another parent.
+    """Hang a node, with all below it, under another parent; without one it becomes a root.
 
-    Both are given as they were read; without a parent the node becomes a root.
-
-    Raises:
-        BankError: The parent is the node itself or below it, or the subtree would pass
-            D_max, or a node was changed since it was read.
+    Both are given as they were read. Raises a BankError if the parent is the node itself or below
+    it, the subtree would pass D_max, or a node was changed since it was read.
     """
     bank.require_writable()
     with bank.writing() as batch:
@@ -118,11 +112,8 @@ def move(bank: Bank, tree: str, node: Node, parent: Node | None) -> Change:
 def join(bank: Bank, tree: str, node: Node, other: Node) -> Change:
     """Join two nodes that say the same: `other` goes, and what is below it moves below `node`.
 
-    Both are given as they were read. The counts of `other` stay with its tombstone.
-
-    Raises:
-        BankError: One is the other or below it, or the subtree would pass D_max, or a node was
-            changed since it was read.
+    Both are given as they were read. The counts of `other` stay with its tombstone. Raises a
+    BankError as `move` does.
     """
     bank.require_writable()
     with bank.writing() as batch:
@@ -156,11 +147,7 @@ def delete(
 
 
 def subtree(tree: Tree, node_id: str) -> list[Node]:
-    """Return a node and all below it, each before its children.
-
-    Raises:
-        NodeNotFoundError: There is no such node.
-    """
+    """Return a node and all below it, each before its children; a NodeNotFoundError without it."""
     rows = [tree.row(node_id)]
     for row in rows:  # grows while it is walked
         rows.extend(int(child) for child in tree.child_rows(row))
@@ -184,11 +171,8 @@ def redoable(bank: Bank) -> tuple[Commit, Commit] | None:
 def undo(bank: Bank, expected: Commit | None = None) -> Change:
     """Take back the last change by hand that was not undone yet.
 
-    `expected` is the change that is meant, as it was read; None for whichever is the last.
-
-    Raises:
-        BankError: There is no such change, another was made or undone since, or what it
-            changed was changed again.
+    `expected` is the change that is meant, as it was read; None for whichever is the last. Raises a
+    BankError without one, or if another was made or undone since, or its nodes changed again.
     """
     return _put_back(bank, "undo", expected)
 

@@ -18,7 +18,6 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.episodes import EpisodeState
 from deltamem_tui.bank.ledger import count_learnt
-from deltamem_tui.bank.node import Node
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     BankRewrittenError,
@@ -52,6 +51,7 @@ from deltamem_tui.memory.writers.extraction import (
     Extraction,
     FunctionWriter,
     Inputs,
+    Notes,
 )
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
@@ -254,11 +254,9 @@ def due(bank: Bank) -> Sequence[Due]:
 
 
 def maintain(bank: Bank, task: Due, writer: Writer, embedder: Embedder) -> MaintenanceResult | None:
-    """Do one piece of maintenance, in one commit.
+    """Do one piece of maintenance in one commit; None if it is no longer due. Raises as `learn`.
 
-    Returns:
-        What became of it; None if it is no longer due. Where the writer could make nothing of
-        it, the journal notes what that took, and it stays due. Errors are those of `learn`.
+    Where the writer could make nothing of it, the journal notes what that took, and it stays due.
     """
     method = method_of(bank)
     answers, vectors = _remembering(writer), EmbeddingCache(embedder)
@@ -295,10 +293,7 @@ def _remembering(writer: Writer) -> Writer:
     known: dict[tuple[Hashable, ...], Extraction] = {}
 
     def write(
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
+        purpose: str, episode: Trajectory | None, notes: Notes, inputs: Inputs = NO_INPUTS
     ) -> Extraction:
         revisions = tuple((node.id, node.revision) for node in notes)
         key = purpose, episode.id if episode else None, revisions, tuple(sorted(inputs.items()))

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import structs
 
-from deltamem_tui.bank.node import TEXT_LIMIT, Collection, Node
+from deltamem_tui.bank.node import TEXT_LIMIT, Collection
 from deltamem_tui.errors import BankCorruptError, ExtractionError, UsageError
 from deltamem_tui.memory import settings as numbers
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts.use import SHARED, PromptUse
 from deltamem_tui.memory.settings import Setting, Settings
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, Notes
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import clean, one_line
 from deltamem_tui.trajectory.model import Trajectory, scene_of
@@ -106,9 +106,7 @@ class Method:
     rules: Mapping[str, str] = field(default_factory=dict)
     prompts: Mapping[str, PromptUse] = field(default_factory=dict)
     key_depths: Mapping[str, int] = field(default_factory=dict)
-    write_by_rules: (
-        Callable[[str, Trajectory | None, Sequence[Node], Inputs], Extraction] | None
-    ) = None
+    write_by_rules: Callable[[str, Trajectory | None, Notes, Inputs], Extraction] | None = None
     due: Callable[[Bank], Sequence[Due]] = lambda _: ()
     maintain: Callable[[Bank, Due, Writer, Embedder], Plan[MaintenanceResult] | None] = lambda *_: (
         None
@@ -136,8 +134,7 @@ def cleaned(
 ) -> dict[str, str]:
     """Return a payload without control characters and outer white space, in the fields' order.
 
-    Raises:
-        ExtractionError: A field is empty that must not be, unknown, or far too long.
+    An ExtractionError says that a field is unknown, far too long, or empty and must not be.
     """
     if unknown := set(payload).difference(fields):
         raise ExtractionError(f"the payload has an unknown field {one_line(min(unknown), 40)!r}")
@@ -283,11 +280,7 @@ class RulesExtractor:
         return RulesExtractor(method)
 
     def write(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
+        self, purpose: str, episode: Trajectory | None, notes: Notes, inputs: Inputs = NO_INPUTS
     ) -> Extraction:
         """Write what a model would be asked for, by the rules of the method; see `Writer.write`."""
         write = self._method.write_by_rules

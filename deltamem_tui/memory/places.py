@@ -79,16 +79,11 @@ class TaskAtHand:
 
 
 def chances(facts: Sequence[PlaceFact], thing: str, among: Sequence[str] = ()) -> list[Chance]:
-    """Return the kinds of places for a thing, the likeliest first.
+    """Return the kinds of places for a thing, the likeliest first: all `among` which it may be.
 
     What counts is the share of the places looked at that had the thing; where the facts do not say
     how often that was, how many name the thing. A place that is to be opened takes two actions.
-
-    Args:
-        facts: What is known.
-        thing: A kind of thing, as the task names it.
-        among: The kinds of places at hand, all of them returned; if empty, those are returned
-            where the thing was seen.
+    Without any `among`, those are returned where the thing was seen.
     """
     word = re.compile(rf"(?:^|, |\[){re.escape(thing)}(?= \[|[\],]|$)", re.IGNORECASE)
     found: Counter[str] = Counter()

@@ -52,11 +52,7 @@ def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
 
 
 def policy_named(name: str | None) -> Policy:
-    """Return the policy that was chosen; the strict one if none was.
-
-    Raises:
-        UsageError: There is no such policy.
-    """
+    """Return the chosen policy, the strict one if none; a UsageError says that there is no such."""
     wanted = name or DEFAULT_POLICY
     for policy in POLICIES:
         if policy == wanted:

@@ -17,13 +17,12 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.prompts import library as prompts
+from deltamem_tui.memory.prompts.use import HEADER
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate
 from deltamem_tui.text import clean, count_tokens
 from deltamem_tui.trajectory.receipt import Receipt, ShownNode
 from deltamem_tui.trajectory.validation import FENCE
-
-HEADER_NAME = "memory_header"
 
 # Characters without width may stand in legible text, but do not hide a fence from us.
 _UNSEEN = r"\u00ad\u200b-\u200d\u2060"
@@ -215,4 +214,4 @@ def fenced(text: str) -> str:
 
 def header(domain: str, folders: Sequence[Path] | None = None) -> str:
     """Return how to read the memory, in the domain's terms, else in general ones."""
-    return fenced(prompts.find(domain, HEADER_NAME, folders).template)
+    return fenced(prompts.find(domain, HEADER, folders).template)

@@ -7,7 +7,7 @@ manifest holds, what a person types, and what a caller passes.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from types import NoneType, UnionType
 from typing import (
     TYPE_CHECKING,
@@ -83,11 +83,6 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
         """Return the numbers that a new bank of a domain with an embedder gets."""
         return cls()
 
-    @classmethod
-    def presets(cls) -> Collection[str]:
-        """Return the domains with a preset of their own, that of all others last; perhaps none."""
-        return ()
-
     def __getitem__(self, collection: str) -> Any:
         """Return the numbers of one collection; all if they are not given per collection."""
         found = getattr(self, collection, self)
@@ -125,8 +120,7 @@ class Setting(Struct, frozen=True):
 def of_bank(bank: Bank, kind: type[SettingsT], given: Settings | None = None) -> SettingsT:
     """Return the numbers that a bank's manifest keeps, unless some were given to be tried instead.
 
-    Raises:
-        BankCorruptError: One is missing, unknown, of another type or outside its range.
+    A BankCorruptError says that one is missing, unknown, of another type or outside its range.
     """
     if isinstance(given, kind):
         return given
@@ -178,11 +172,7 @@ def stored_record(settings: Struct) -> dict[str, Any]:
 
 
 def from_record(kind: type[NumbersT], record: Mapping[str, Any]) -> NumbersT:
-    """Return the settings of a manifest.
-
-    Raises:
-        ConfigurationError: One is missing, unknown, of another type or outside its range.
-    """
+    """Return the settings of a manifest; a ConfigurationError says which is missing or wrong."""
     try:
         return converted(record, kind)
     except msgspec.ValidationError as error:
@@ -226,11 +216,7 @@ def _possible(field: msgspec.structs.FieldInfo) -> tuple[str, tuple[str, ...]]:
 
 
 def checked(settings: NumbersT) -> NumbersT:
-    """Return the same settings, if they are within their ranges.
-
-    Raises:
-        ConfigurationError: One is of another type or outside its range.
-    """
+    """Return the same settings; a ConfigurationError says which is wrong, or outside its range."""
     return from_record(type(settings), to_record(settings))
 
 
@@ -248,11 +234,7 @@ def listed(settings: Struct, prefix: str = "") -> list[Setting]:
 
 
 def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:
-    """Return the same settings but for one number.
-
-    Raises:
-        ConfigurationError: There is no such number, or it cannot have this value.
-    """
+    """Return the same settings but for one number; a ConfigurationError says what is wrong."""
     known = [each.path for each in listed(settings)]
     if path not in known:
         raise ConfigurationError(
@@ -266,11 +248,7 @@ def replaced(settings: SettingsT, path: str, value: Any) -> SettingsT:
 
 
 def assigned(settings: SettingsT, assignment: str) -> SettingsT:
-    """Return the same settings after `path=value`, as a person types it.
-
-    Raises:
-        ConfigurationError: There is no such setting, or it cannot have this value.
-    """
+    """Return the settings after `path=value`, as a person types it; raises as `replaced` does."""
     path, equals, text = assignment.partition("=")
     path, text = path.strip(), text.strip().lower()
     if not equals:

@@ -22,11 +22,7 @@ def test_a_near_miss_names_the_domain_that_was_meant(empty: Program, typed: str)
     assert not (empty.folder / "memory_banks" / "new").exists()
 
 
-def test_a_domain_without_a_preset_is_told_and_taken(empty: Program) -> None:
-    answer = empty("init", "new", "--embedder", "hashing", "--domain", "chess")
-    assert answer.code == 0
-    assert "chess has no preset, so the generic one is used" in answer.err
-    assert "alfworld, scienceworld, webshop, generic" in answer.err
+def test_a_domain_without_a_preset_is_taken(empty: Program) -> None:
     data = empty.json("init", "other", "--embedder", "hashing", "--domain", "go").data
     assert data["domain"] == "go"
     assert data["parameters"] == to_record(Parameters.preset("generic", "hashing"))

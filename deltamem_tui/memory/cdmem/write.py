@@ -65,6 +65,7 @@ from deltamem_tui.memory.writers.extraction import (
     Call,
     Extraction,
     Inputs,
+    Notes,
     extraction_of,
 )
 from deltamem_tui.memory.writers.writer import Writer, written_of
@@ -125,8 +126,7 @@ class _Update:
     def remember(self, expert: Mapping[str, str], calls: tuple[Call, ...]) -> str:
         """File the shortcut of a success, or the reflection on a failure, below its task.
 
-        Returns:
-            What a failure says of the environment; empty if nothing.
+        Returns what a failure says of the environment; empty if nothing.
         """
         index, label = self.index, self._label
         purpose, inputs = SHORTCUT, {"expert_actions": expert["actions"]}
@@ -252,10 +252,7 @@ def _text(member: Node) -> str:
 
 
 def write_by_rules(
-    purpose: str,
-    episode: Trajectory | None,
-    notes: Sequence[Node],
-    inputs: Inputs = NO_INPUTS,
+    purpose: str, episode: Trajectory | None, notes: Notes, inputs: Inputs = NO_INPUTS
 ) -> Extraction:
     """Return what one of the method's prompts asks for.
 

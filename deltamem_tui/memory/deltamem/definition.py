@@ -7,7 +7,6 @@ E5-base-v2, whose similarities crowd together near the top; other embedders have
 from __future__ import annotations
 
 import re
-from collections.abc import Collection as AnyCollection
 from collections.abc import Mapping
 from functools import partial
 from typing import Annotated, Any, Literal, Self
@@ -21,7 +20,6 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import Method, late
 from deltamem_tui.memory.prompts.use import MAY_SKIP, OF_AN_EPISODE, OF_NOTES, PromptUse
 from deltamem_tui.memory.settings import FromOne, Numbers, Settings
-from deltamem_tui.trajectory.model import GENERIC
 
 FIELDS = ("activation_condition", "execution_procedure", "termination_condition")
 OPTIONAL = ("termination_condition",)
@@ -126,14 +124,6 @@ class Parameters(Settings, frozen=True):
         env = msgspec.structs.replace(task, tau_base=tau_env)
         # The lists of real work could go on for ever.
         return cls(task, env, budget=300 if domain_for(domain) is GENERAL else 600)
-
-    @classmethod
-    def presets(cls) -> AnyCollection[str]:
-        """Return the domains that have published numbers, and the generic one."""
-        from deltamem_tui.memory.domain import domain_for, known_domains
-
-        published = [each for each in known_domains() if "deltamem" in domain_for(each).presets]
-        return (*published, GENERIC)
 
 
 _GENERIC = {"tau_task": 0.82, "tau_env": 0.85, "k_cons": 3}

@@ -297,11 +297,7 @@ def _skill(
 
 
 def _choices(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> dict[str, list[str]]:
-    """Return what successes of a chain's kind worked with where the task leaves the choice.
-
-    Returns:
-        Slot that no name of the task fills → names, the most frequent first.
-    """
+    """Return, per slot that the task leaves open, what successes of a kind had, the usual first."""
     rows = [tree.row(chain[0].id)]
     for row in rows:
         rows += map(int, tree.child_rows(row)) if len(rows) < _OF_KIND else ()

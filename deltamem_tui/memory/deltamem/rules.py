@@ -26,7 +26,7 @@ from deltamem_tui.memory.procedure import (
     text_of,
 )
 from deltamem_tui.memory.work import facts as work
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, Notes
 from deltamem_tui.text import (
     ARROW,
     LIST_MARK,
@@ -73,22 +73,12 @@ class Payload(dict[str, str]):
 
 
 def write_by_rules(
-    purpose: str,
-    episode: Trajectory | None,
-    notes: Sequence[Node],
-    inputs: Inputs = NO_INPUTS,  # noqa: ARG001 - DeltaMem writes from episodes and chains
+    purpose: str, episode: Trajectory | None, notes: Notes, _inputs: Inputs = NO_INPUTS
 ) -> Extraction:
-    """Distil an episode, or fuse the notes where there is none.
+    """Distil an episode whose outcome is known, or fuse the notes where there is none.
 
-    Args:
-        purpose: The name of one of DeltaMem's prompts.
-        episode: An episode whose outcome is known.
-        notes: Root to match as it stands, or empty: then the payload is a root's.
-        inputs: None are used.
-
-    Raises:
-        ExtractionError: The episode has no task, or there is nothing to fuse.
-        OutcomeUnknownError: How the episode ended is not known.
+    The notes are root to match as it stands, or empty: then the payload is a root's. Raises an
+    ExtractionError without a task or anything to fuse, an OutcomeUnknownError without an outcome.
     """
     of_facts = PROMPTS[purpose].collection == "env"
     if episode is None:

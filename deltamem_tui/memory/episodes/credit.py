@@ -101,13 +101,9 @@ def node_credit(bank: Bank, tree: str, node_id: str, utility: Utility | None = N
 
 
 def utilities(bank: Bank, tree: str) -> NDArray[np.float64] | None:
-    """Return what one judged episode was worth to each node that it was shown.
+    """Return what a judged episode was worth to each node, by what log or person, else a judge say.
 
-    The end is what log or person know; where those say nothing, the judge.
-
-    Returns:
-        By the row of a node's first line, NaN of one without, float64 [rows]; None if no node has
-        one.
+    By the row of a node's first line, NaN of one without, float64 [rows]; None if no node has one.
     """
     import numpy as np
 

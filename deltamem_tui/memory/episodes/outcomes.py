@@ -146,11 +146,7 @@ def person_verdict(episode: Trajectory, *, success: bool | None) -> Trajectory:
 
 
 def known_episode(bank: Bank, episode_id: str) -> Trajectory:
-    """Return one episode of a bank.
-
-    Raises:
-        TrajectoryError: The bank does not have it.
-    """
+    """Return one episode of a bank; a TrajectoryError says that the bank does not have it."""
     known = episode(bank, episode_id)
     if known is None:
         raise TrajectoryError(f"there is no episode {episode_id}", source=str(bank.path))

@@ -18,8 +18,7 @@ LEARNT_AS = "learnt_as"
 def episode(bank: Bank, episode_id: str) -> Trajectory | None:
     """Return one episode of a bank; None if the bank does not have it, or a longer record of it.
 
-    Raises:
-        BankCorruptError: What the bank has under this id is not that episode.
+    A BankCorruptError says that what the bank has under this id is not that episode.
     """
     record = bank.episodes.record(episode_id)
     if record is None or bank.episodes.state(episode_id) == EpisodeState.REPLACED:

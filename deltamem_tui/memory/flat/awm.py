@@ -51,6 +51,7 @@ from deltamem_tui.memory.writers.extraction import (
     NO_INPUTS,
     Extraction,
     Inputs,
+    Notes,
     extraction_of,
 )
 from deltamem_tui.memory.writers.writer import Writer, written_of
@@ -181,10 +182,7 @@ def _induced(
 
 
 def write_by_rules(
-    purpose: str,
-    episode: Trajectory | None,  # noqa: ARG001 - workflows come from several episodes
-    notes: Sequence[Node],  # noqa: ARG001 - what recurs does so without them
-    inputs: Inputs = NO_INPUTS,
+    purpose: str, _episode: Trajectory | None, _notes: Notes, inputs: Inputs = NO_INPUTS
 ) -> Extraction:
     """Write what most tasks of a kind have in common; else the shortest way."""
     if purpose != INDUCE:

@@ -37,7 +37,13 @@ from deltamem_tui.memory.procedure import filled, numbered
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult, fenced
 from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import Candidate, nodes_with_key
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Extraction, Inputs, extraction_of
+from deltamem_tui.memory.writers.extraction import (
+    NO_INPUTS,
+    Extraction,
+    Inputs,
+    Notes,
+    extraction_of,
+)
 from deltamem_tui.memory.writers.writer import Writer
 from deltamem_tui.text import condense, counted, one_line, shortened
 from deltamem_tui.trajectory.model import Trajectory, scene_of
@@ -169,10 +175,7 @@ _PLAN_LINES = 40
 
 
 def write_by_rules(
-    purpose: str,
-    episode: Trajectory | None,
-    notes: Sequence[Node],
-    inputs: Inputs = NO_INPUTS,  # noqa: ARG001 - the rules do not compare the trials' steps
+    purpose: str, episode: Trajectory | None, notes: Notes, _inputs: Inputs = NO_INPUTS
 ) -> Extraction:
     """Return the lessons of an episode; after it those that its task's trials taught, if any."""
     if episode is None:

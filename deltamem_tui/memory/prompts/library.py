@@ -212,12 +212,9 @@ def file_error(path: Path, message: str, line: int | None = None) -> Configurati
 
 
 def render(prompt: Prompt, values: Mapping[str, object]) -> str:
-    """Fill a prompt in.
+    """Fill a prompt in with the values of its inputs; others are not passed on.
 
-    `values` has one for each of its inputs; others are not passed on.
-
-    Raises:
-        ConfigurationError: The template is wrong, or uses a name that is not an input.
+    A ConfigurationError says that the template is wrong, or uses a name that is not an input.
     """
     given = {name: values[name] for name in prompt.inputs if name in values}
     try:
@@ -318,13 +315,9 @@ def _require_known_name(path: Path, uses: Mapping[str, PromptUse]) -> None:
 
 
 def export(shipped: Path, folder: Path, *, replace: bool = False) -> tuple[list[Path], list[Path]]:
-    """Copy prompts into a folder. None is written if one would replace a file that differs.
+    """Copy prompts into a folder; returns those written, and those that were there already.
 
-    Returns:
-        The files that were written, and those that were there already with the same text.
-
-    Raises:
-        UsageError: A file that differs is there.
+    Raises a UsageError, and writes none, if one would replace a file that differs.
     """
     wanted = {
         folder / path.relative_to(shipped): path.read_bytes()

@@ -62,11 +62,7 @@ def without_outcome(bank: Bank, limit: int | None = None) -> list[str]:
 
 
 def note_signs(bank: Bank, ids: Iterable[str]) -> list[Trajectory]:
-    """Note what weak signs say of episodes without an outcome, one commit each.
-
-    Returns:
-        The episodes that have one now.
-    """
+    """Note what weak signs say of episodes without an outcome, one commit each; returns those."""
     found = []
     for each in ids:
         with bank.writing() as batch:
@@ -151,9 +147,8 @@ def _refused(bank: Bank, episode_id: str, error: DeltaMemError) -> TrajectoryErr
 def take_judgement(bank: Bank, episode_id: str, outcome: Outcome, call: Call) -> Trajectory:
     """Keep a judge's outcome of an episode that has none; returns the episode with it.
 
-    Raises:
-        TrajectoryError: The bank does not have the episode, or it has an outcome by now: a
-            judge only fills a gap. The first verdict of a judge is kept beside it.
+    Raises a TrajectoryError if the bank does not have it, or it has an outcome by now: a judge
+    only fills a gap. The first verdict of a judge is kept beside it.
     """
     bank.require_writable()
     with bank.writing() as batch:

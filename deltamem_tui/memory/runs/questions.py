@@ -203,8 +203,7 @@ def learn_round(
 ) -> tuple[LearningReport, Questions]:
     """Learn from the episodes whose questions are answered; the extractor asks the batch.
 
-    Returns:
-        What was learnt, and each question of the others once.
+    Also returns each question of the others once.
     """
     method, embedder, noted = method_of(bank), embedder_of(bank), _Noted(batch)
     model, alike = extractor.of_method(method).paying(noted.paid), Counter[object]()

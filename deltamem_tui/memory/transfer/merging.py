@@ -50,8 +50,13 @@ def merge(
         )
     for other in banks[1:]:
         _require_one_embedder(banks[0], other)
-    if not across_domains:
-        _require_one_domain(banks)
+    domains = dict.fromkeys(domain_key(bank.manifest.domain) for bank in banks)
+    named = [one_line(each) for each in domains if each not in ("", GENERIC)]
+    if len(named) > 1 and not across_domains:
+        raise UsageError(
+            f"these banks are of different domains: {', '.join(named)}",
+            hint="--across-domains merges them all the same, under the first bank's domain",
+        )
 
     if output is None:
         banks[0].require_writable()
@@ -65,16 +70,6 @@ def merge(
     if dry_run:
         made.check()  # what would be refused then is refused now
     return Merge(made, None if dry_run else bank, changed)
-
-
-def _require_one_domain(banks: Sequence[Bank]) -> None:
-    domains = dict.fromkeys(domain_key(bank.manifest.domain) for bank in banks)
-    named = [one_line(each) for each in domains if each not in ("", GENERIC)]
-    if len(named) > 1:
-        raise UsageError(
-            f"these banks are of different domains: {', '.join(named)}",
-            hint="--across-domains merges them all the same, under the first bank's domain",
-        )
 
 
 def _require_one_embedder(first: Bank, other: Bank) -> None:

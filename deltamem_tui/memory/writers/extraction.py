@@ -12,13 +12,15 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from deltamem_tui.bank.node import Origin
+from deltamem_tui.bank.node import Node, Origin
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.prompts.use import Purpose
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
+Notes = Sequence[Node]
+"""What a writer is given to read: the chain root → match, or what is to be fused."""
 Inputs = Mapping[str, str | tuple[str, ...]]
 """Inputs of a writer beside an episode and notes, by name: a text, or several, the first ones the
 most important."""

@@ -14,6 +14,7 @@ from deltamem_tui.memory.writers.extraction import (
     Extraction,
     FailedCallError,
     Inputs,
+    Notes,
 )
 from deltamem_tui.trajectory.model import Trajectory
 
@@ -28,11 +29,7 @@ class Writer(Protocol):
         ...
 
     def write(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
+        self, purpose: str, episode: Trajectory | None, notes: Notes, inputs: Inputs = NO_INPUTS
     ) -> Extraction:
         """Write the texts of new nodes, or none if the notes cover the episode.
 

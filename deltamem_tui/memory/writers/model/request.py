@@ -17,7 +17,6 @@ from pathlib import Path
 
 from msgspec import structs
 
-from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, OutcomeUnknownError, PromptTooLongError
 from deltamem_tui.llm.answers import Contract, Skip, Texts, UnusableAnswer
 from deltamem_tui.memory.display import Display
@@ -26,7 +25,7 @@ from deltamem_tui.memory.prompts import library as prompts
 from deltamem_tui.memory.prompts.library import Prompt
 from deltamem_tui.memory.prompts.use import SHARED, SYSTEM
 from deltamem_tui.memory.recall_result import chain_entries
-from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs
+from deltamem_tui.memory.writers.extraction import NO_INPUTS, Inputs, Notes
 from deltamem_tui.memory.writers.model.truncate import fit
 from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory, scene_of
@@ -167,11 +166,7 @@ class RequestMaker:
         return prompts.find(domain, purpose, self.folders, use)
 
     def request(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
+        self, purpose: str, episode: Trajectory | None, notes: Notes, inputs: Inputs = NO_INPUTS
     ) -> Request:
         """Return the request that distils an episode, or writes from notes and inputs alone.
 

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import ClassVar, Self
 
-from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError, PromptTooLongError
 from deltamem_tui.llm.answers import Skip
 from deltamem_tui.llm.client import Client, NoUsableAnswerError
@@ -21,6 +20,7 @@ from deltamem_tui.memory.writers.extraction import (
     Extraction,
     FailedCallError,
     Inputs,
+    Notes,
     OnPayment,
 )
 from deltamem_tui.memory.writers.model.request import Request, RequestMaker
@@ -81,11 +81,7 @@ class ModelExtractor:
             prompts.trials(self._maker().find(name))
 
     def write(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
+        self, purpose: str, episode: Trajectory | None, notes: Notes, inputs: Inputs = NO_INPUTS
     ) -> Extraction:
         """Ask, with a smaller prompt where the model's window turns out to be smaller.
 
@@ -117,11 +113,7 @@ class ModelExtractor:
         return self.client.estimate(request.prompt, request.contract, usual, request.system)
 
     def request(
-        self,
-        purpose: str,
-        episode: Trajectory | None,
-        notes: Sequence[Node],
-        inputs: Inputs = NO_INPUTS,
+        self, purpose: str, episode: Trajectory | None, notes: Notes, inputs: Inputs = NO_INPUTS
     ) -> Request | None:
         """Return what `write` would ask first; None if nothing, or no prompt fits.
 
