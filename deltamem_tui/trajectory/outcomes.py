@@ -191,30 +191,17 @@ def _scales(record: Row, key: str, own: str, general: str) -> dict[str, float]:
     return {name: each for name, each in found.items() if each is not None}
 
 
-def stated_under(record: Row, key: str, *, best: float = 1.0) -> Outcome:
-    """Return what a record states under one key; what stands there and says nothing is the reason.
-
-    `best` is the number that means that all of the task was solved.
-    """
-    return explained(stated(record.get(key), best=best), record, (key,))
-
-
 def explained(outcome: Outcome, record: Row, keys: Iterable[str]) -> Outcome:
     """Return the outcome; if it is unknown for no stated reason, with what stands under a key."""
     if outcome.source != "unknown" or outcome.reason:
         return outcome
     for key in keys:
         value = record.get(key)
-        if is_tally(record, key):
-            return unread(key, value, "a count beside others and no verdict")
-        if isinstance(value, int | float) or (isinstance(value, str) and value.strip()):
-            return unread(key, value)
+        is_count = is_tally(record, key)
+        if is_count or isinstance(value, int | float) or (isinstance(value, str) and value.strip()):
+            why = "a count beside others and no verdict" if is_count else _NEITHER
+            return Outcome(reason=f"`{quoted(key, 60)}` says {quoted(str(value), 60)}, {why}")
     return outcome
-
-
-def unread(key: str, value: object, why: str = _NEITHER) -> Outcome:
-    """Return the unknown outcome of a record, whose reason is what stands under a key."""
-    return Outcome(reason=f"`{quoted(key, 60)}` says {quoted(str(value), 60)}, {why}")
 
 
 def is_tally(record: Row, key: str) -> bool:
@@ -240,12 +227,13 @@ _ABOUT_THE_TASK = _VERDICTS | frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """One score of a trace: a flag, a number or a word, and the comment that came with it."""
+    """One score, of a trace or a part of it: a flag, a number or a word, and its comment."""
 
     name: str
     value: object
     source: OutcomeSource = "stated"
     reason: str = ""
+    is_part: bool = False
 
     @property
     def key(self) -> str:
@@ -255,8 +243,9 @@ class Score:
 
 
 def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
-    """Return the outcome that scores state together."""
-    given = list(scores)
+    """Return the outcome that scores state together; those of parts say only why it is unknown."""
+    listed = list(scores)
+    given = [score for score in listed if not score.is_part]
     record = {score.key: score.value for score in given}
     asked = [score for score in given if any_name or score.key in _ABOUT_THE_TASK]
     told = [(score, _outcome_of(score, record)) for score in asked]
@@ -264,7 +253,10 @@ def verdict(scores: Iterable[Score], *, any_name: bool = False) -> Outcome:
     found = [pair for pair in found if pair[1].source != "judge"] or found
     if not found:
         own = {score.name: score.value for score in asked}
-        return explained(_NOTHING, record | own, own)
+        names = (each.name for each in listed if each.is_part and each.key in _ABOUT_THE_TASK)
+        reasons = (f"`{quoted(name, 60)}` is a score of a part of the trace" for name in names)
+        unknown = explained(_NOTHING, record | own, own)
+        return unknown if unknown.reason else Outcome(reason=next(reasons, ""))
     outcomes = [outcome for _, outcome in found]
     paid = [each for each in outcomes if each.success is None] or outcomes
     rewards = [each.reward for each in paid if each.reward is not None]
@@ -282,13 +274,3 @@ def _outcome_of(score: Score, record: Row) -> Outcome:
     if outcome.source == "unknown" or (score.key in _VERDICTS and is_tally(record, score.key)):
         return _NOTHING
     return replace(outcome, source=score.source, reason=score.reason)
-
-
-def verdict_of_whole(scores: Iterable[Score], of_parts: Iterable[Score]) -> Outcome:
-    """Return the outcome that the scores of a whole trace state together."""
-    outcome = verdict(scores)
-    if outcome != _NOTHING:
-        return outcome
-    names = (quoted(score.name, 60) for score in of_parts if score.key in _ABOUT_THE_TASK)
-    reasons = (f"`{name}` is a score of a part of the trace" for name in names)
-    return Outcome(reason=next(reasons, ""))

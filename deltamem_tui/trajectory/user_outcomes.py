@@ -16,8 +16,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError, UsageError
 from deltamem_tui.text import one_line
-from deltamem_tui.trajectory.logs.cells import rows_of
-from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.log import Log, rows_of
 from deltamem_tui.trajectory.logs.record import DEFAULT_LIMITS, located
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import (
@@ -225,27 +224,25 @@ def _is_row(value: Mapping[str, object]) -> bool:
 
 def _from_report(resolved: str, report: Mapping[str, object]) -> UserOutcomes:
     known = (*_RESOLVED_KEYS, *_UNRESOLVED_KEYS, *_JUDGED_KEYS)
-    lists = {key: _ids(key, each) for key, each in report.items() if key in known}
+    lists = {key: _ids(key, each) for key in known if isinstance(each := report.get(key), list)}
     unresolved = [each for key in _UNRESOLVED_KEYS for each in lists.get(key, ())]
     if twice := {*lists[resolved]}.intersection(unresolved):
         raise RecordError(
             f"{one_line(min(twice), 80)} is among the resolved ids and among the unresolved",
             hint="take it out of one of the lists",
         )
-    listed = {key for key in lists if isinstance(report[key], list)}
-    if not listed & {*_UNRESOLVED_KEYS, *_JUDGED_KEYS}:
+    if lists.keys().isdisjoint((*_UNRESOLVED_KEYS, *_JUDGED_KEYS)):
         return _resolved(lists[resolved])
     judged = [each for key in _JUDGED_KEYS for each in lists.get(key, ())]
     failed = dict.fromkeys((*judged, *unresolved), _given(success=False))
     return _by_id(failed | dict.fromkeys(lists[resolved], _given(success=True)))
 
 
-def _ids(key: str, listed: object) -> list[str]:
-    ids = listed if isinstance(listed, list) else []
-    for each in ids:
+def _ids(key: str, listed: list[object]) -> list[str]:
+    for each in listed:
         if not isinstance(each, str | int) or isinstance(each, bool):
             raise RecordError(f"not an id: {one_line(str(each), 60)}", position=key)
-    return [str(each) for each in ids]
+    return [str(each) for each in listed]
 
 
 def _from_rows(rows: Iterable[_Row], success_at: float) -> UserOutcomes:

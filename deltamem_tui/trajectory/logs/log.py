@@ -1,17 +1,19 @@
-"""A log, opened: what it looks like, and its lines or JSON records one at a time."""
+"""A log, opened: what it looks like, and its lines, rows or JSON records one at a time."""
 
 from __future__ import annotations
 
+import csv
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from io import BufferedReader
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from deltamem_tui.errors import RecordError, TrajectoryError
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs import tables
 from deltamem_tui.trajectory.logs.content import (
     CHUNK,
@@ -290,3 +292,31 @@ class Log:
                     position=f"line {number}",
                 )
                 yield TextLine(number, data.decode("utf-8", "replace"))
+
+
+def rows_of(lines: Iterable[str]) -> Iterator[tuple[list[str], str]]:
+    """Yield the cells of each row of a table that has some, and the line on which it ends.
+
+    Raises:
+        RecordError: The rest is no table.
+    """
+    plain = (line.replace("\r", " ").replace("\0", " ").lstrip("\ufeff") for line in lines)
+    begun = []
+    for line in plain:
+        begun.append(line)
+        if line.strip(",;\t "):  # the first row with something in it shows what is between cells
+            break
+    # A cell in quotation marks may have line breaks in it.
+    text = (f"{line}\n" for line in chain(begun, plain))
+    reader = csv.reader(text, delimiter=max(",;\t", key="".join(begun[-1:]).count))
+    try:
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if any(cells):
+                yield cells, f"line {reader.line_num}"
+    except csv.Error as error:
+        raise RecordError(
+            f"a row that is not a row of a table: {one_line(str(error), 120)}",
+            position=f"line {reader.line_num}",
+            hint="leave out long columns, and look for a quotation mark without its partner",
+        ) from error

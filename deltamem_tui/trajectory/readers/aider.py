@@ -10,8 +10,12 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings
-from deltamem_tui.trajectory.readers.sessions import line_blocks
+from deltamem_tui.trajectory.readers.reader import (
+    Reader,
+    Reading,
+    conversation_readings,
+    line_blocks,
+)
 
 _START = re.compile(r"^# aider chat started at (?P<when>[\d: -]+)\s*$")
 _USER, _TOOL = "####", ">"

@@ -17,12 +17,14 @@ from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import content_text, parts_of, speaker
 from deltamem_tui.trajectory.readers.reader import (
+    BESIDE,
     Reader,
     Reading,
+    SizeGuard,
     conversation_readings,
+    rest_refused,
     share,
 )
-from deltamem_tui.trajectory.readers.sessions import BESIDE, SizeGuard, rest_refused
 from deltamem_tui.trajectory.readers.shapes import Json, as_list, as_mapping, as_text
 from deltamem_tui.trajectory.secrets.redaction import quoted
 

@@ -24,6 +24,8 @@ from deltamem_tui.trajectory.readers.coding import (
 )
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
+    WENT_BACK,
+    Branches,
     add_message,
     content_text,
     speaker,
@@ -32,13 +34,9 @@ from deltamem_tui.trajectory.readers.messages import (
 from deltamem_tui.trajectory.readers.reader import (
     UNDISPUTED,
     Reading,
+    Records,
     conversation_readings,
     json_reader,
-)
-from deltamem_tui.trajectory.readers.sessions import (
-    WENT_BACK,
-    Branches,
-    Records,
     stray,
     whole_log,
     without_copied,

@@ -10,8 +10,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import compress
-from operator import not_
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
@@ -32,7 +30,6 @@ from deltamem_tui.trajectory.outcomes import (
     together,
     verdict,
     verdict_of,
-    verdict_of_whole,
 )
 from deltamem_tui.trajectory.readers.chat import episode
 from deltamem_tui.trajectory.readers.chat_logs import ChatRecord, readings
@@ -43,20 +40,16 @@ from deltamem_tui.trajectory.readers.conversation import (
     are_left_out,
 )
 from deltamem_tui.trajectory.readers.declarations import Declaration, OutcomePaths, loaded
-from deltamem_tui.trajectory.readers.messages import add_messages, speaker
+from deltamem_tui.trajectory.readers.messages import WENT_BACK, Branches, add_messages, speaker
 from deltamem_tui.trajectory.readers.reader import (
     Part,
     Reader,
     Reading,
+    Records,
     conversation_readings,
     each_part,
-    share,
-)
-from deltamem_tui.trajectory.readers.sessions import (
-    WENT_BACK,
-    Branches,
-    Records,
     rest_refused,
+    share,
     stray,
     whole_log,
 )
@@ -406,12 +399,20 @@ def _steps(form: _Format, record: object) -> Iterator[Step]:
 
 
 def _outcome(form: _Format, record: object) -> Outcome:
-    """Return what the expressions say; what they find and what says nothing is the reason."""
     paths = form.declared.outcome
-    if form.declared.scores:
-        return _scored(form, record)
-    if not isinstance(paths, OutcomePaths):
-        return recorded_anywhere(as_mapping(form.find("outcome", record)))
+    if form.declared.scores:  # a trace is scored for many things
+        outcome = verdict(_scores(form, record), any_name=not form.declared.spans)
+    elif isinstance(paths, OutcomePaths):
+        outcome = _stated(form, paths, record)
+    else:
+        outcome = recorded_anywhere(as_mapping(form.find("outcome", record)))
+    if outcome.source != "unknown" or outcome.reason:
+        return outcome
+    return Outcome(reason=form.text("fault", record))
+
+
+def _stated(form: _Format, paths: OutcomePaths, record: object) -> Outcome:
+    """Return what the expressions say; what they find and what says nothing is the reason."""
     flag, points = (form.find(f"outcome.{key}", record) for key in ("success", "reward"))
     # What the record itself calls the two.
     keys = {"success": paths.success, "reward": paths.reward}
@@ -422,37 +423,25 @@ def _outcome(form: _Format, record: object) -> Outcome:
     names = names if names[0] != names[1] else [*keys]
     best = paths.best if isinstance(paths.best, float) else form.find("outcome.best", record)
     scale = number(best) or 1.0
-    verdict = verdict_of(flag, best=1.0 if isinstance(flag, str) else scale)
-    outcome = together({names[0]: verdict, names[1]: stated(points, best=scale)})
-    if outcome.source != "unknown":
-        named = form.text("outcome.source", record)
-        source = next((each for each in OUTCOME_SOURCES if each == named), outcome.source)
-        return structs.replace(outcome, source=source, reason=form.text("outcome.reason", record))
-    given = {names[0]: flag, names[1]: points}
-    outcome = explained(outcome, given, given)
-    return outcome if outcome.reason else Outcome(reason=form.text("fault", record))
+    flagged = verdict_of(flag, best=1.0 if isinstance(flag, str) else scale)
+    outcome = together({names[0]: flagged, names[1]: stated(points, best=scale)})
+    if outcome.source == "unknown":
+        given = {names[0]: flag, names[1]: points}
+        return explained(outcome, given, given)
+    named = form.text("outcome.source", record)
+    source = next((each for each in OUTCOME_SOURCES if each == named), outcome.source)
+    return structs.replace(outcome, source=source, reason=form.text("outcome.reason", record))
 
 
-def _scored(form: _Format, record: object) -> Outcome:
-    """Return what several scores say together: each has a name, a value, and may have more."""
-    rows = [*map(as_mapping, as_list(form.find("scores", record)))]
-    scores = [
-        Score(
+def _scores(form: _Format, record: object) -> Iterator[Score]:
+    for row in map(as_mapping, as_list(form.find("scores", record))):
+        yield Score(
             as_text(row.get("name")),
             row.get("value"),
             "judge" if row.get("is_judged") else "stated",
             one_line(as_text(row.get("reason")), _REASON_WIDTH),
+            bool(row.get("is_part")),
         )
-        for row in rows
-    ]
-    if form.declared.spans:  # a trace is scored for many things
-        of_part = [bool(row.get("is_part")) for row in rows]
-        whole, parts = compress(scores, map(not_, of_part)), compress(scores, of_part)
-        return verdict_of_whole(whole, parts)
-    outcome = verdict(scores, any_name=True)
-    if outcome.source == "unknown" and not outcome.reason:
-        return Outcome(reason=form.text("fault", record))
-    return outcome
 
 
 def _shown(value: object) -> str:

@@ -10,16 +10,14 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from deltamem_tui.errors import RecordError
-from deltamem_tui.trajectory.logs.cells import rows_of
-from deltamem_tui.trajectory.logs.log import Log
+from deltamem_tui.trajectory.logs.log import Log, rows_of
 from deltamem_tui.trajectory.logs.record import Preview, TextLine
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import recorded_anywhere, verdict_of
 from deltamem_tui.trajectory.readers.chat import thought_and_action
 from deltamem_tui.trajectory.readers.coding import STATUSES, call_text, own_words, typed_command
 from deltamem_tui.trajectory.readers.conversation import Conversation
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings
-from deltamem_tui.trajectory.readers.sessions import SizeGuard
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, SizeGuard, conversation_readings
 from deltamem_tui.trajectory.readers.shapes import Json, as_mapping, as_text
 
 Event = tuple[str, Json]

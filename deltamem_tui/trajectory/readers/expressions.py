@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache, partial
+from functools import partial
 
 import jmespath  # type: ignore[import-untyped]
 import orjson
@@ -21,7 +21,6 @@ from deltamem_tui.trajectory.readers.shapes import (
     as_mapping,
     as_object,
     as_text,
-    natural_key,
     opened_text,
     unfolded,
     unquoted,
@@ -58,7 +57,7 @@ def compiled(expression: str, key: str, source: str) -> Search:
 
     def search(record: object) -> object:
         try:
-            return _interpreter().visit(tree, record)
+            return _INTERPRETER.visit(tree, record)
         except (AttributeError, JMESPathError, RecursionError, TypeError, ValueError) as error:
             problem = one_line(str(error), 200)
             raise RecordError(f"`{key}` = {one_line(expression, 80)} fails: {problem}") from error
@@ -194,7 +193,7 @@ def _listed(value: object) -> object:
         return value
     inner = {key: _listed(item) for key, item in value.items()}
     if inner and all(key.isdecimal() for key in inner):
-        return [inner[key] for key in sorted(inner, key=natural_key)]
+        return [inner[key] for key in sorted(inner, key=lambda key: (len(key), key))]
     return inner
 
 
@@ -329,7 +328,4 @@ class _Interpreter(TreeInterpreter):  # type: ignore[misc]
         return function(*(self.visit(child, value) for child in node["children"]))  # type: ignore[arg-type]
 
 
-@cache
-def _interpreter() -> _Interpreter:
-    """Return the one for all expressions: to make one takes as long as most of them."""
-    return _Interpreter()
+_INTERPRETER = _Interpreter()  # to make one takes as long as most expressions

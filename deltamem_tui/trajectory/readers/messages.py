@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from deltamem_tui.errors import RecordError
@@ -344,3 +344,67 @@ def _add_answer(conversation: Conversation, answer: Json, text: str, call_id: st
 def _answer_of(part: Json) -> object:
     found = _first(part, ("content", "output", "result", "response"))
     return "" if found is None else found
+
+
+WENT_BACK = "the conversation went back and on from before"
+
+
+class Branches:
+    """The order of a session, its messages and the program's notes between them."""
+
+    def __init__(self) -> None:
+        self._before: dict[str, str] = {}
+        self._roots: dict[str, str] = {}
+
+    def add(self, name: str, before: str) -> None:
+        """Add a message or a note, and the one that it follows."""
+        if not name or name in self._roots:
+            return
+        self._roots[name] = self._roots.get(before, name)
+        if before in self._roots and before != name:
+            self._before[name] = before
+
+    def taken(self, messages: Mapping[str, Json]) -> list[str]:
+        """Return the names of the messages that lead to the last one of their root.
+
+        Calls made at once, and what came back for them, may each follow the same message and
+        yet all belong to the way. A first prompt that was tried again does not. Messages that
+        were not added belong to it.
+        """
+        roots = [self._roots[name] for name in messages if name in self._roots]
+        tips = {self._roots[name]: name for name in messages if name in self._roots}
+        prompts = {name: _prompt(messages[name]) for name in messages if name in tips}
+        # Of first prompts in the same words, the one that went on last.
+        last = {prompts.get(root, root): root for root in roots}
+        for root, prompt in prompts.items():
+            if prompt and last[prompt] != root:
+                del tips[root]
+        way = {name for tip in tips.values() for name in self._way_to(tip)}
+        on_it = [name for name in messages if name in way or name not in self._roots]
+        if len(on_it) == len(messages):
+            return on_it
+        turns = {_turn(messages[name]) for name in on_it} - {""}
+        kept = {name for name in messages if _turn(messages[name]) in turns} | {*on_it}
+        open_calls = {call for name in kept for call in calls_made(messages[name]) if call}
+        open_calls -= {call for name in on_it for call in answered_calls(messages[name])}
+        return [
+            name
+            for name, message in messages.items()
+            if name in kept or not open_calls.isdisjoint(answered_calls(message))
+        ]
+
+    def _way_to(self, name: str) -> Iterator[str]:
+        while name:
+            yield name
+            name = self._before.get(name, "")
+
+
+def _prompt(message: Json) -> str:
+    """Return the user's own words, however they are spaced; empty for any other message."""
+    if message.get("role") != "user" or any(True for _ in answered_calls(message)):
+        return ""
+    return " ".join(own_words(content_text(message.get("content"))).split())
+
+
+def _turn(message: Json) -> str:
+    return as_text(message.get("id")) if message.get("role") == "assistant" else ""

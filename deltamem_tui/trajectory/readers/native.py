@@ -17,7 +17,7 @@ from deltamem_tui.trajectory.model import (
     Outcome,
     Trajectory,
 )
-from deltamem_tui.trajectory.outcomes import stated_under, undisputed
+from deltamem_tui.trajectory.outcomes import explained, stated, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.shapes import as_mapping
 from deltamem_tui.trajectory.validation import admitted, misfit
@@ -68,7 +68,8 @@ def _reading(item: Record | RecordError) -> Reading:
         return item
     value, record = item.value, as_mapping(item.value)
     if isinstance(record.get("outcome"), str | int | float):  # as others write it
-        value = {**record, "outcome": msgspec.to_builtins(stated_under(record, "outcome"))}
+        outcome = explained(stated(record["outcome"]), record, ("outcome",))
+        value = {**record, "outcome": msgspec.to_builtins(outcome)}
     try:
         return _of_log(_typed(value), item.position)
     except RecordError as error:

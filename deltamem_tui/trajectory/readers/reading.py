@@ -33,7 +33,7 @@ from deltamem_tui.trajectory.logs.record import (
 from deltamem_tui.trajectory.logs.sources import FoundLog, find_logs
 from deltamem_tui.trajectory.model import LogSource, Trajectory
 from deltamem_tui.trajectory.outcomes import decided
-from deltamem_tui.trajectory.readers.reader import Reader, Reading
+from deltamem_tui.trajectory.readers.reader import Reader, Reading, without_copied
 from deltamem_tui.trajectory.readers.registry import (
     Claim,
     detect,
@@ -41,7 +41,6 @@ from deltamem_tui.trajectory.readers.registry import (
     reader_named,
     reader_of,
 )
-from deltamem_tui.trajectory.readers.sessions import without_copied
 from deltamem_tui.trajectory.readers.shapes import without_pictures
 from deltamem_tui.trajectory.secrets.redaction import without_secrets
 from deltamem_tui.trajectory.validation import admitted, redact

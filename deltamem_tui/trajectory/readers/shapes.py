@@ -84,7 +84,6 @@ Json = Mapping[str, object]
 # Of an object as Python shows it; a longer one stays text.
 _MOST_SHOWN = 100_000
 _NESTED_TEXTS = 3
-_DIGITS = re.compile(r"(\d+)")
 _JSON_BEGINS = re.compile(r"\s*[{\[]")
 
 
@@ -143,14 +142,6 @@ def as_object(value: object) -> object:
         with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
             return ast.literal_eval(value + rest)
     return value
-
-
-def natural_key(name: str) -> list[tuple[int, str]]:
-    """Return a key by which `10` comes after `2`, for names with numbers of any length in them."""
-    parts = _DIGITS.split(name)
-    for index in range(1, len(parts), 2):
-        parts[index] = parts[index].lstrip("0")
-    return [(len(part) if index % 2 else -1, part) for index, part in enumerate(parts)]
 
 
 def as_json(value: object) -> str:

@@ -15,8 +15,12 @@ from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import verdict_of
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.events import KINDS, Event, events_episode
-from deltamem_tui.trajectory.readers.reader import Reader, Reading, conversation_readings
-from deltamem_tui.trajectory.readers.sessions import line_blocks
+from deltamem_tui.trajectory.readers.reader import (
+    Reader,
+    Reading,
+    conversation_readings,
+    line_blocks,
+)
 from deltamem_tui.trajectory.readers.shapes import as_text
 from deltamem_tui.trajectory.readers.tasks import GOAL_LINE, domain_of, scene_of
 

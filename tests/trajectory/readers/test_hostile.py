@@ -17,7 +17,6 @@ from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reading import read_log
-from deltamem_tui.trajectory.readers.shapes import natural_key
 from deltamem_tui.trajectory.user_outcomes import user_outcomes
 from tests.effort import examples
 from tests.trajectory.readers.hostile import FILLS
@@ -135,10 +134,3 @@ def test_no_declaration_breaks_anything(keys: dict[str, str | None], value: obje
         found = list(read_log(opened, reader))
     assert found
     assert all(isinstance(reading, Trajectory | RecordError) for reading in found)
-
-
-@given(st.lists(st.text(alphabet="0123456789²٣ax_./ ", max_size=40), max_size=8))
-def test_names_with_numbers_of_any_kind_are_put_in_order(names: list[str]) -> None:
-    ordered = sorted(names, key=natural_key)
-    plain = [name for name in ordered if name.isascii() and name.isdigit()]
-    assert plain == sorted(plain, key=int)
