@@ -37,7 +37,7 @@ from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reading import read_log, read_logs
-from deltamem_tui.trajectory.readers.registry import detect, readers
+from deltamem_tui.trajectory.readers.registry import READERS, detect
 from deltamem_tui.trajectory.validation import redact
 
 LARGEST = 200_000  # bytes of a sample: long ones show nothing that short ones do not
@@ -268,7 +268,7 @@ def _read(chance: random.Random, path: Path) -> None:
             pass
     except DeltaMemError:
         claims = []
-    for reader in {each.name: each for each in [*claims, *chance.sample(readers(), 5)]}.values():
+    for reader in {each.name: each for each in [*claims, *chance.sample(READERS, 5)]}.values():
         for reading in read_log(log, reader):
             if isinstance(reading, Trajectory):
                 clean, _ = redact(reading, personal=True)

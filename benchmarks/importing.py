@@ -34,7 +34,7 @@ from deltamem_tui.trajectory.logs.sources import find_logs
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reader
 from deltamem_tui.trajectory.readers.reading import read_log, read_logs
-from deltamem_tui.trajectory.readers.registry import reader_of, readers
+from deltamem_tui.trajectory.readers.registry import READERS, reader_of
 
 EPISODES = 3000
 ROUNDS = 3
@@ -113,7 +113,7 @@ def _reader_speeds(folder: Path) -> dict[str, float]:
     for log, reader in _logs_beside():
         sizes[reader.name] += log.path.stat().st_size
         seconds[reader.name] += min(_seconds(log, reader) for _ in range(ROUNDS))
-    for reader in readers():
+    for reader in READERS:
         if reader.name not in sizes and (log_written := written_log(reader.name, WRITTEN_BYTES)):
             path = folder / "written"
             path.write_bytes(log_written)

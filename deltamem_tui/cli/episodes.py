@@ -146,9 +146,9 @@ _SHOWN_REASONS = 3  # of each log
 
 def formats() -> Result:
     """List the formats of logs that can be read."""
-    from deltamem_tui.trajectory.readers.registry import readers
+    from deltamem_tui.trajectory.readers.registry import READERS
 
-    data = [{"name": reader.name, "description": reader.description} for reader in readers()]
+    data = [{"name": reader.name, "description": reader.description} for reader in READERS]
     view = table(("format", "description"), [tuple(each.values()) for each in data])
     return Result("formats", {"formats": data}, view=view)
 

@@ -212,5 +212,5 @@ def _cleaned(trajectory: Trajectory, redactor: Redactor) -> Trajectory:
     clean, metadata = redactor.clean, trajectory.metadata
     return replace(
         replace(trajectory, metadata={}).with_texts(clean),
-        metadata={clean(key): redactor.clean_value(key, text) for key, text in metadata.items()},
+        metadata={clean(key): clean(text, f"{key}=") for key, text in metadata.items()},
     )

@@ -15,7 +15,7 @@ from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.reading import read_log
-from deltamem_tui.trajectory.readers.registry import readers
+from deltamem_tui.trajectory.readers.registry import READERS
 from tests.cli.support import Program, heat, state_of
 from tests.places import DOCS
 from tests.trajectory.readers.samples import first_logs
@@ -28,11 +28,11 @@ BLOCKS = dict(BLOCK.findall((DOCS / "formats.md").read_text()))
 def test_all_formats_are_listed(program: Program) -> None:
     listed = program.json("formats").data["formats"]
     assert [(each["name"], each["description"]) for each in listed] == [
-        (reader.name, reader.description) for reader in readers()
+        (reader.name, reader.description) for reader in READERS
     ]
     plain = program("formats")
     assert plain.code == 0
-    assert f"native\t{readers()[0].description}\n" in plain.out
+    assert f"native\t{READERS[0].description}\n" in plain.out
 
 
 def test_what_each_reader_makes_of_a_log(program: Program) -> None:

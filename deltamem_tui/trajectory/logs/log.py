@@ -15,13 +15,7 @@ from pathlib import Path
 from deltamem_tui.errors import RecordError, TrajectoryError
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs import tables
-from deltamem_tui.trajectory.logs.content import (
-    CHUNK,
-    held,
-    opened,
-    too_long,
-    unreadable,
-)
+from deltamem_tui.trajectory.logs.content import CHUNK, held, opened, too_long, unreadable
 from deltamem_tui.trajectory.logs.json_text import cut_json, junk_reason, parse_json
 from deltamem_tui.trajectory.logs.record import (
     DEFAULT_LIMITS,

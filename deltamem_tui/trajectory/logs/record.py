@@ -19,11 +19,7 @@ Layout = Literal["lines", "array", "values", "text", "tables", "binary", "empty"
 class Notice:
     """A notice of what is left out of a log by design. It is not an error and rejects nothing.
 
-    Attributes:
-        message: What is left out, and why, without a final full stop.
-        source: The log; None until it is known.
-        position: Where in the log it begins (`line 3`), if known.
-        hint: What else there is to know of it.
+    It has the fields of a `RecordError`; `source`, the log, is None until it is known.
     """
 
     message: str

@@ -84,7 +84,8 @@ def rows_in(
             for number, row in enumerate(rows.of(top), 1):
                 position, rows.held = f"row {number} of {top}", 0
                 rows.fill(top, row)
-                yield from (located(each, "", position) for each in rows.refusals())
+                while rows.refused:
+                    yield located(rows.refused.pop(0), "", position)
                 yield Record(row, position)
     except _ERRORS as error:
         behind = f"; what stands behind {position} is left out" if position else ""
@@ -128,14 +129,14 @@ def _columns(store: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 class _Rows:
-    """Reads rows, and counts how much of one record is held."""
+    """Reads rows; counts how much of one record is `held`, and lists what of it is `refused`."""
 
     def __init__(
         self, store: sqlite3.Connection, tables: Mapping[str, StoredTable], limits: LogLimits
     ) -> None:
         self.held = 0
         self._store, self._tables, self._limits = store, tables, limits
-        self._refused: list[RecordError] = []
+        self.refused: list[RecordError] = []
 
     def of(self, name: str, owner: object = None) -> Iterator[dict[str, object]]:
         """Yield the rows of a table, those of one row of another if it is within that."""
@@ -158,7 +159,7 @@ class _Rows:
                 parsed = {key: self._parsed(row[key]) for key in table.json}
             except RecordError as error:
                 error.message = f"a row of {name}: {error.message}"
-                self._refused.append(error)
+                self.refused.append(error)
             else:
                 plain = {key: None if isinstance(row[key], bytes) else row[key] for key in row}
                 own = {"id": str(row["key"])[len(prefix) :]} if prefix else {}
@@ -173,11 +174,6 @@ class _Rows:
                 row[other] = found = [*self.of(other, row.get("id"))]
                 for each in found:
                     self.fill(other, each)
-
-    def refusals(self) -> list[RecordError]:
-        """Return the rows that could not be read since this was asked last."""
-        refused, self._refused = self._refused, []
-        return refused
 
     def _parsed(self, value: object) -> object:
         data = value.encode("utf-8", "replace") if isinstance(value, str) else value

@@ -7,12 +7,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 
 from deltamem_tui.trajectory.model import StepStatus
-from deltamem_tui.trajectory.readers.shapes import (
-    Json,
-    as_json,
-    as_text,
-    unfolded,
-)
+from deltamem_tui.trajectory.readers.shapes import Json, as_json, as_text, unfolded
 
 # `astropy__astropy-12907`: the owner, the repository, and the number of the issue.
 _INSTANCE = re.compile(r"(?P<owner>[A-Za-z0-9-]+)__(?P<name>[\w.-]+)-\d+")

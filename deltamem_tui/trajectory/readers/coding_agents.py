@@ -16,12 +16,7 @@ from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record, located
 from deltamem_tui.trajectory.model import FORKED_FROM, StepStatus, Trajectory
-from deltamem_tui.trajectory.readers.coding import (
-    exit_status,
-    own_words,
-    typed_command,
-    workspace,
-)
+from deltamem_tui.trajectory.readers.coding import exit_status, own_words, typed_command, workspace
 from deltamem_tui.trajectory.readers.conversation import Conversation
 from deltamem_tui.trajectory.readers.messages import (
     WENT_BACK,

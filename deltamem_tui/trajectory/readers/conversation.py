@@ -12,13 +12,7 @@ from dataclasses import dataclass, field
 
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.record import Notice, Remark
-from deltamem_tui.trajectory.model import (
-    Step,
-    StepKind,
-    StepSpeaker,
-    StepStatus,
-    Trajectory,
-)
+from deltamem_tui.trajectory.model import Step, StepKind, StepSpeaker, StepStatus, Trajectory
 from deltamem_tui.trajectory.readers.coding import call_arguments, call_text, is_command
 from deltamem_tui.trajectory.readers.shapes import Json
 from deltamem_tui.trajectory.readers.tasks import domain_of, marked_task

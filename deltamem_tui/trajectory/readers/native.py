@@ -11,12 +11,7 @@ import msgspec
 from deltamem_tui.errors import RecordError
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Record, located
-from deltamem_tui.trajectory.model import (
-    STEP_WORDS,
-    LogSource,
-    Outcome,
-    Trajectory,
-)
+from deltamem_tui.trajectory.model import STEP_WORDS, LogSource, Outcome, Trajectory
 from deltamem_tui.trajectory.outcomes import explained, stated, undisputed
 from deltamem_tui.trajectory.readers.reader import Reading, json_reader
 from deltamem_tui.trajectory.readers.shapes import as_mapping

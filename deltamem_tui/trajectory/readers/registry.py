@@ -12,14 +12,7 @@ from deltamem_tui.errors import ConfigurationError, LogFormatError, Remedy, Usag
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import Preview
-from deltamem_tui.trajectory.readers import (
-    aider,
-    chat_logs,
-    coding_agents,
-    events,
-    native,
-    texts,
-)
+from deltamem_tui.trajectory.readers import chat_logs, coding_agents, events, native, texts
 from deltamem_tui.trajectory.readers.declared import declared_reader, shipped_readers
 from deltamem_tui.trajectory.readers.reader import UNDISPUTED, Reader
 from deltamem_tui.trajectory.readers.shapes import as_mapping
@@ -27,12 +20,12 @@ from deltamem_tui.trajectory.readers.shapes import as_mapping
 READERS: tuple[Reader, ...] = (
     native.READER,
     *coding_agents.READERS,
-    aider.READER,
-    chat_logs.READER,
     *texts.READERS,
+    chat_logs.READER,
     *events.READERS,
     *shipped_readers(),
 )
+"""All readers, in the order in which they are listed to people."""
 
 # Two claims closer than this are a tie: no reader's sureness is finer.
 _TIE = 1e-6
@@ -44,11 +37,6 @@ class Claim:
 
     reader: Reader
     sureness: float
-
-
-def readers() -> tuple[Reader, ...]:
-    """Return all readers, in the order in which they are listed to people."""
-    return READERS
 
 
 def reader_named(name: str) -> Reader:

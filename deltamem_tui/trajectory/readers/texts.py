@@ -330,6 +330,99 @@ def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
     return next((index + 1 for index in reversed(gap) if not lines[index].strip()), goal)
 
 
+# The chat history of Aider: Markdown in which the user and the program mark their lines.
+_AIDER_START = re.compile(r"^# aider chat started at (?P<when>[\d: -]+)\s*$")
+_AIDER_USER, _AIDER_TOOL = "####", ">"
+_AIDER_MODEL = re.compile(r"^(?:Main model|Models?): (?P<name>\S+?)(?: with |,|$)")
+_AIDER_ADDED = re.compile(r"^Added (?P<file>\S+) to the chat\.?$")
+# Commands of the chat program that carry words to the model; the others are about the program.
+_TO_THE_MODEL = re.compile(r"^/(?:ask|code|architect|context)\s+(?P<words>\S.*)", re.DOTALL)
+# What the program says of itself after a reply; it is not an answer of the environment.
+_SMALL_TALK = re.compile(
+    r"^(?:Tokens: |Cost: |Use /help |Restored previous conversation|Aider v|Git repo: |Repo-map: )"
+)
+
+
+def _aider_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
+    files: dict[str, None] = {}
+    agent = said = ""  # said: what the user waits for an answer to
+    by_command = has_replied = False
+    for kind, block in _aider_blocks(lines):
+        text = "\n".join(block).strip()
+        if kind == _AIDER_USER:
+            words = _aider_words(text)
+            by_command = not words and not said  # else the reply is still to what was said
+            if words != said:  # the program shows again what it was to hand on
+                conversation.user(words)
+            said = words or said
+        elif kind == _AIDER_TOOL:
+            for line in block:
+                model, added = _AIDER_MODEL.match(line), _AIDER_ADDED.match(line)
+                agent = agent or (model["name"] if model else "")
+                if added and not conversation.task:
+                    files[added["file"]] = None
+            printed = "\n".join(line for line in block if not _SMALL_TALK.match(line)).strip()
+            # What a command of the user's printed is not an answer to the agent.
+            if has_replied and printed and not by_command:
+                conversation.answer(printed)
+        elif not by_command:
+            has_replied, said = bool(conversation.task), ""
+            conversation.say(text)
+    scene = f"Files in the chat: {', '.join(files)}" if files else ""
+    return conversation.episode(environment=scene, agent=agent)
+
+
+def _aider_words(text: str) -> str:
+    """Return what the user says to the model; empty for a command to the program."""
+    if not text.startswith(("/", "!")):
+        return text
+    match = _TO_THE_MODEL.match(text)
+    return match["words"] if match else ""
+
+
+def _aider_blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield runs of lines of one speaker: the user, the program, or (empty) the agent."""
+    block: list[str] = []
+    speaker: str | None = None
+    for line, kind in zip(lines, _aider_speakers(lines), strict=True):
+        is_blank = not line.strip()
+        if speaker is not None and (kind != speaker or (is_blank and speaker == _AIDER_USER)):
+            yield speaker, block
+            block, speaker = [], None
+        if not _AIDER_START.match(line) and not (is_blank and speaker != ""):
+            speaker = kind
+            block.append(line.removeprefix(kind).strip() if kind else line)
+    if speaker is not None:
+        yield speaker, block
+
+
+def _aider_speakers(lines: list[str]) -> Iterator[str]:
+    # The program ends its and the user's lines with two spaces; a quotation or a heading in
+    # a reply has none. Editors strip them, so they count only where the chat has them.
+    spaced = any(line.startswith(_AIDER_USER) and line.endswith("  ") for line in lines)
+    before, goes_on = "", False
+    for line in lines:
+        mark = next((each for each in (_AIDER_TOOL, _AIDER_USER) if line.startswith(each)), "")
+        is_whole = line[len(mark) :][:1] in ("", " ") and (not spaced or line.endswith("  "))
+        kind = mark if is_whole else ""
+        # Of several lines at once, the program marks the first and puts the spaces behind the
+        # last. A reply has a blank line before it.
+        begins = spaced and before == _AIDER_TOOL and line.startswith(f"{_AIDER_TOOL} ")
+        goes_on = not kind and (goes_on or begins)
+        before = _AIDER_TOOL if goes_on else kind
+        yield before
+        goes_on = goes_on and not line.endswith("  ")
+
+
+def _read_aider(log: Log) -> Iterator[Reading]:
+    for block in line_blocks(log, "a chat", begins=_AIDER_START.match):
+        if isinstance(block, RecordError):
+            yield block
+        elif any(line.text.strip() for line in block):
+            texts = [line.text for line in block]
+            yield from conversation_readings(block[0].position, _aider_episode, texts)
+
+
 def _claims(is_own: Callable[[str], object], sureness: float) -> Callable[[Preview], float]:
     def claims(preview: Preview) -> float:
         is_text = preview.layout == "text" and not _SEARCH_LOG.search(preview.head)
@@ -350,6 +443,12 @@ def _is_react(head: str) -> bool:
 
 
 READERS = (
+    Reader(
+        name="aider",
+        description="Aider: markdown chat history",
+        claims=_claims(lambda head: any(map(_AIDER_START.match, head.splitlines())), 0.95),
+        read=_read_aider,
+    ),
     Reader(
         name="react",
         description="ReAct text on ALFWorld: `Your task is to`, `> action`, trials with STATUS",

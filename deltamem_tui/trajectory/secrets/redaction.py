@@ -100,7 +100,10 @@ class Redactor:
             self._in_places[before, value] = found.kind
 
     def clean(self, text: str, before: str = "") -> str:
-        """Return a text with marks in the places of the secrets that were found."""
+        """Return a text with marks in the places of the secrets that were found.
+
+        What is `before` it, such as a name, may give away that it is one.
+        """
         if not text or not (self._everywhere or self._in_places):
             return text
         if self._pattern is None:
@@ -122,10 +125,6 @@ class Redactor:
             kinds.subtract(found[11:-1] for found in _MARK.findall(text))
             self.counts.update({kind: n for kind, n in kinds.items() if n > 0})
         return marked
-
-    def clean_value(self, name: str, value: str) -> str:
-        """Return a named value without secrets, of which one may be known by its name only."""
-        return self.clean(value, before=f"{name}=")
 
     def _compiled(self) -> re.Pattern[str]:
         longest_first = sorted(self._everywhere, key=len, reverse=True)

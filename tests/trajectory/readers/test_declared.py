@@ -12,7 +12,7 @@ from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory
 from deltamem_tui.trajectory.readers.declared import declared_reader
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.reading import read_log
-from deltamem_tui.trajectory.readers.registry import readers
+from deltamem_tui.trajectory.readers.registry import READERS
 from tests.trajectory.readers.samples import only, refusal
 
 TOML = """
@@ -106,7 +106,7 @@ def test_it_claims_what_it_can_read_less_surely_than_others(tmp_path: Path) -> N
     assert reader.claims(Log("x", path).preview()) == 0.0
     path.write_text("no JSON")
     assert reader.claims(Log("x", path).preview()) == 0.0
-    assert reader.name not in {other.name for other in readers()}
+    assert reader.name not in {other.name for other in READERS}
 
 
 @pytest.mark.parametrize(

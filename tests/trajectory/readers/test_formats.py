@@ -25,7 +25,7 @@ from deltamem_tui.trajectory.logs.record import Notice
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.trajectory.readers.reading import read_logs
-from deltamem_tui.trajectory.readers.registry import detect, readers
+from deltamem_tui.trajectory.readers.registry import READERS, detect
 from deltamem_tui.trajectory.validation import redact
 from tests.places import SHARED
 from tests.trajectory.readers.samples import content
@@ -77,7 +77,7 @@ def test_a_sample_is_read_exactly(tmp_path: Path, case: Case) -> None:
 
 
 def test_no_format_is_without_a_sample() -> None:
-    assert {case["format"] for case in FIRST} >= {reader.name for reader in readers()}
+    assert {case["format"] for case in FIRST} >= {reader.name for reader in READERS}
 
 
 @table(FIRST)

@@ -20,7 +20,7 @@ from deltamem_tui.trajectory.readers import reading, registry
 from deltamem_tui.trajectory.readers.native import to_line
 from deltamem_tui.trajectory.readers.reader import Reader, Reading
 from deltamem_tui.trajectory.readers.reading import read_logs, try_readers
-from deltamem_tui.trajectory.readers.registry import detect, readers
+from deltamem_tui.trajectory.readers.registry import READERS, detect
 from tests.places import SHARED
 from tests.trajectory.readers.samples import (
     Json,
@@ -112,7 +112,7 @@ def test_faults_of_the_call_are_told_before_the_first_episode(tmp_path: Path) ->
 def test_two_readers_equally_sure(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "log.jsonl"
     path.write_bytes(to_line(EPISODE))
-    native = readers()[0]
+    native = READERS[0]
     monkeypatch.setattr(registry, "READERS", (native, replace(native, name="twin")))
     with pytest.raises(LogFormatError, match="could be native or twin"):
         read_logs([path])
@@ -189,7 +189,7 @@ def _read_with_all(path: Path) -> None:
         preview = Log("fuzz", path).preview()
     except TrajectoryError:
         return
-    for reader in readers():
+    for reader in READERS:
         assert 0.0 <= reader.claims(preview) <= 1.0
         for found in read_logs([path], format=reader.name):
             assert isinstance(found, Trajectory | RecordError | Notice)
