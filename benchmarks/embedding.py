@@ -15,7 +15,7 @@ from benchmarks import goals
 from benchmarks.goals import Goal
 from benchmarks.samples import sample
 from deltamem_tui.embedding.load import MINILM, load
-from deltamem_tui.embedding.sentence import open_place
+from deltamem_tui.embedding.sentence import open_model
 from docs.build_minilm import published_folder
 
 TEXTS = 500
@@ -29,7 +29,7 @@ def run() -> str:
     )
     texts = list(dict.fromkeys(found))
     texts = texts[:: len(texts) // TEXTS]
-    by_torch = open_place(str(published_folder()), MINILM, local=True)
+    by_torch = open_model(str(published_folder()), local=True)
     ours = load(MINILM)
     ways: dict[str, Callable[[], object]] = {
         "numpy": lambda: ours.embed_passages(texts),

@@ -25,6 +25,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from benchmarks import goals
 from benchmarks.goals import Goal
 from benchmarks.remembering import RememberingEmbedder
@@ -220,10 +222,10 @@ def _asked(
     bank: Bank, training: Sequence[Trajectory], questions: Sequence[Trajectory], embedder: Embedder
 ) -> Fold:
     kinds = {episode.id: kind_of(episode) for episode in training}
-    neighbours = Scan(
-        Rows.of_vectors(embedder.embed_passages([episode.task for episode in training])),
-        embedder.card.weighting,
-    )
+    vectors = embedder.embed_passages([episode.task for episode in training])
+    none = np.zeros(len(vectors), dtype=np.bool_)
+    rows = Rows(vectors, none, none, np.arange(len(vectors), dtype=np.int64), "vectors")
+    neighbours = Scan(rows, embedder.card.weighting)
     answers = []
     for question in questions:
         found = recall(bank, question.task, embedder=embedder)["task"]

@@ -70,7 +70,6 @@ class Bank:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.manifest = manifest.read(path)
-        self._tables: tuple[object, Mapping[str, Table]] = (None, {})
         self._view = _View(None, {})
         self._view = self._read_view()
         self._redone: Tail | None = None
@@ -319,7 +318,7 @@ class Bank:
             journal.finish(self.path, tail.commit if tail else Commit())
             tail = self._present_tail()  # the journal may be among what was put in place
             self.manifest = manifest.read(self.path)
-            tables = self._present_tables()
+            tables = _tables(self.path, self.manifest)
             commit = tail.commit if tail else _whole(tables)
             for table in tables.values():
                 table.redo(commit)
@@ -335,13 +334,6 @@ class Bank:
         tail = self._present_tail()
         return manifest.read(self.path, tail.commit if tail else None)
 
-    def _present_tables(self) -> Mapping[str, Table]:
-        """Return the tables that the manifest describes, made anew only where it changed them."""
-        described = (self.manifest.collections, self.manifest.dimensions)
-        if self._tables[0] != described:
-            self._tables = (described, _tables(self.path, self.manifest))
-        return self._tables[1]
-
     def _commit(self, changes: Batch, *, upgrading: bool = True) -> None:
         """Write a batch, do in place what it states, and show it."""
         if upgrading:
@@ -353,7 +345,7 @@ class Bank:
             if tail.commit.replaces:
                 journal.finish(self.path, tail.commit)
                 self.manifest = manifest.read(self.path)
-            for table in self._present_tables().values():
+            for table in _tables(self.path, self.manifest).values():
                 table.apply(tail.commit)
             self._redone = tail
         self._view = self._read_view()
@@ -387,7 +379,7 @@ class Bank:
         """Read what the journal's last line states, if no writer comes in between."""
         before, origin = self._view, self.manifest.counts_as
         self.manifest = manifest.read(self.path, tail.commit if tail else None)
-        tables = self._present_tables()
+        tables = _tables(self.path, self.manifest)
         commit = tail.commit if tail else _whole(tables)
         grown = (
             tail is not None

@@ -191,17 +191,12 @@ class Batch:
 
     def count(
         self, tree_name: str, node_id: str, *, hits: int = 0, recalls: int = 0, successes: int = 0
-    ) -> int:
-        """Add to a node's counters. One that is full, at `COUNTER_LIMIT`, stays so.
-
-        Returns:
-            The node's hits, these included.
-        """
+    ) -> None:
+        """Add to a node's counters. One that is full, at `COUNTER_LIMIT`, stays so."""
         addition = self._additions[tree_name]
         cell = addition.cell(addition.require_row(node_id))
         for position, more in enumerate((hits, recalls, successes)):
             cell[position] = min(cell[position] + more, COUNTER_LIMIT)
-        return cell[0]
 
     def put_episode(self, record: Mapping[str, Any]) -> None:
         """Add an episode, waiting to be learnt, or give a known one a new record.
@@ -211,28 +206,22 @@ class Batch:
         episode_id = str(record["id"])
         if not are_ids([episode_id]):
             raise BankError(f"{episode_id[:40]!r} is not an id of 16 hexadecimal digits")
-        self.put_episode_line(episode_id, orjson.dumps(record) + b"\n")
+        self.put_episode_lines({episode_id: orjson.dumps(record) + b"\n"})
 
-    def put_episode_line(self, episode_id: str, line: bytes) -> None:
-        """Add an episode that is written already, or give a known one a new record."""
+    def put_episode_lines(self, lines: Mapping[str, bytes]) -> None:
+        """Add episodes that are written already, or give known ones a new record."""
         addition = self._additions[episodes.NAME]
-        _require_short(line, f"episode {episode_id}")
-        known = addition.first_row(episode_id)
-        first = addition.extent.rows if known is None else known
-        index = np.array([(episode_id.encode(), 0, first)], dtype=episodes.INDEX_TYPE)
-        addition.extend(index, [line], ())
-
-    def put_new_episodes(self, ids: Sequence[str], lines: Sequence[bytes]) -> None:
-        """Add at once different episodes that neither the bank nor this batch have."""
         index = np.zeros(len(lines), dtype=episodes.INDEX_TYPE)
-        index["id"] = [episode_id.encode() for episode_id in ids]
-        index["first"] = self.next_row(episodes.NAME) + np.arange(len(lines))
-        self._additions[episodes.NAME].extend(index, lines, ())
+        new_row = addition.extent.rows
+        for at, (episode_id, line) in enumerate(lines.items()):
+            _require_short(line, f"episode {episode_id}")
+            known = addition.first_row(episode_id)
+            index[at] = episode_id.encode(), 0, new_row + at if known is None else known
+        addition.extend(index, [*lines.values()], ())
 
     def replace_episode(self, episode_id: str, by: str) -> None:
         """Replace an episode of the bank by a longer record of it, which has the id `by`."""
-        record = {"id": episode_id, "replaced_by": by}
-        self.put_episode_line(episode_id, orjson.dumps(record) + b"\n")
+        self.put_episode({"id": episode_id, "replaced_by": by})
         self.set_state(episode_id, EpisodeState.REPLACED)
 
     def set_state(self, episode_id: str, state: EpisodeState) -> None:
@@ -296,8 +285,6 @@ class Batch:
         Raises:
             BankError: The journal cannot say it in one line; the bank is as it was.
         """
-        if not self.event:
-            raise BankError("a batch needs a name for the journal")
         folder = history.path.parent
         tail = self._tail
         try:
@@ -359,8 +346,9 @@ class Batch:
         for addition in self._additions.values():
             if addition.lines:
                 addition.write()
-            else:  # those of the others were synced just now
-                addition.table.sync_counters(before)
+            elif addition.table.name in before.cells:
+                # Only the line before could restore them, and only while it is the last.
+                files.sync(addition.table.counters_file.path)
 
     def _append(
         self, tree_name: str, node: Node, vector: NDArray[np.float32], *, first: int, parent: int

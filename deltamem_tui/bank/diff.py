@@ -44,14 +44,10 @@ class CountChange:
 
 @dataclass(frozen=True, slots=True)
 class TreeDiff:
-    """Differences in one tree.
+    """Differences in one tree, in order of birth.
 
-    Attributes:
-        added: Nodes that live in the second bank alone, in its order of birth.
-        removed: Nodes that live in the first bank alone, in its order of birth.
-        changed: Nodes that say something else, or are labelled or marked otherwise.
-        moved: Nodes that have another parent.
-        counted: Nodes that count differently.
+    `added` and `removed` nodes live in the second or the first bank alone; `changed` ones say
+    something else, or are labelled or marked otherwise.
     """
 
     added: tuple[Node, ...] = ()

@@ -19,7 +19,7 @@ written anew.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -67,7 +67,7 @@ CLAIM = np.dtype(
 )
 
 
-def claims_of(snapshot: TableSnapshot, source: int = 0) -> Claims:
+def claims_of(snapshot: TableSnapshot, source: int) -> Claims:
     """Return what all nodes of a bank's collection claim, in order of birth, the deleted too."""
     index = snapshot.index
     rows = snapshot.current[snapshot.births]
@@ -178,15 +178,7 @@ def _loosened(ids: Keys, above: Rows, endless: Flags) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """A node that two banks changed apart.
-
-    Attributes:
-        tree: The collection's name.
-        kept: The node as it counts.
-        kept_from: Which of the banks that is from.
-        lost: The node as it does not.
-        lost_from: Which of the banks that is from.
-    """
+    """A node that two banks, by their numbers, changed apart: as it counts, and as it does not."""
 
     tree: str
     kept: Node
@@ -211,21 +203,17 @@ class _State:
 
 
 class Join:
-    """One collection of several banks, joined one after another.
+    """One collection of several banks, whose tables are the `sides`.
 
-    Attributes:
-        tree: The collection's name.
-        sides: The banks' tables, in order.
-        claims: The claims of the lines that count, the first bank's nodes first.
-        conflicts: The nodes that two banks changed apart.
+    The `claims` are those of the lines that count, the first bank's nodes first.
     """
 
-    def __init__(self, tree: str, first: TableSnapshot) -> None:
-        self.tree = tree
-        self.sides = [first]
-        self.claims = claims_of(first)
+    def __init__(self, tree: str, sides: Sequence[TableSnapshot]) -> None:
+        self.tree, self.sides = tree, sides
         self.conflicts: list[Conflict] = []
-        self._resolution: Resolution | None = None
+        self.claims = claims_of(sides[0], 0)
+        for number, side in enumerate(sides[1:], start=1):
+            self._add(claims_of(side, number))
 
     def __len__(self) -> int:
         return len(self.claims)
@@ -236,22 +224,18 @@ class Join:
         ids: Keys = np.ascontiguousarray(self.claims["id"])
         return ids
 
-    @property
+    @cached_property
     def resolution(self) -> Resolution:
-        """The state of the nodes joined so far."""
-        if self._resolution is None:
-            self._resolution = resolution(self.claims)
-        return self._resolution
+        """The state of the joined nodes."""
+        return resolution(self.claims)
 
-    def add(self, side: TableSnapshot, claims: Claims) -> None:
+    def _add(self, claims: Claims) -> None:
         """Join what another bank's nodes claim."""
-        self.sides.append(side)
         known = places(self.ids, np.ascontiguousarray(claims["id"]))
         for here, there in zip(known.tolist(), claims, strict=True):
             if here >= 0:
                 self._meet(here, there)
         self.claims = np.concatenate([self.claims, claims[known < 0]])
-        self._resolution = None
 
     def line(self, place: int) -> bytes:
         """Return the line that counts of a node."""
@@ -356,7 +340,9 @@ class Update:
         births[: self.before] = self.join.sides[0].births
         births[self._new] = batch.next_row(self.join.tree) + np.arange(len(self._new))
         lines = [self._line(place) for place in self.written.tolist()]
-        batch.extend(self.join.tree, lines, self._index(births), self._vectors())
+        pieces = (self.written[at:][:_PIECE_LINES] for at in range(0, len(lines), _PIECE_LINES))
+        vectors = map(self.join.vectors, pieces)
+        batch.extend(self.join.tree, lines, self._index(births), vectors)
         return births
 
     def _lines_that_fit(self) -> Flags:
@@ -438,7 +424,3 @@ class Update:
         index["failure"], index["consolidated"] = claims["failure"], claims["consolidated"]
         index["deleted"] = ~holds.living[places]
         return index
-
-    def _vectors(self) -> Iterator[NDArray[np.float32]]:
-        for start in range(0, len(self.written), _PIECE_LINES):
-            yield self.join.vectors(self.written[start : start + _PIECE_LINES])

@@ -44,14 +44,7 @@ _ADDRESS = ["tree", "node", "third"]
 
 @dataclass(frozen=True, slots=True)
 class Ledger:
-    """A kind of table that counts of nodes, by a third id.
-
-    Attributes:
-        name: Its table's name.
-        third: What the third id is called in its lines.
-        counters: Counters per row.
-        rows_are: What a line is, for errors.
-    """
+    """A kind of table that counts of nodes by a third id, and the names of that and of a line."""
 
     name: str
     third: str
@@ -130,25 +123,19 @@ class Ledger:
         index = np.zeros(rows, dtype=self.index_type)
         seen: set[str] = set()
         for row, offset, line in table.exactly(lines, rows):
-            line_id, tree, node, third = self._parsed(trees, table, row, line)
+            try:
+                record = orjson.loads(line)
+                tree, node, third = (record[name] for name in ("tree", "node", self.third))
+                number, line_id = trees.index(tree), _line_id(tree, node, third)
+                if not are_ids([node, third]) or record["id"] != line_id:
+                    raise ValueError("the id is not that of its address")
+            except (ValueError, KeyError, TypeError) as error:
+                raise table.corrupt(f"not {self.rows_are}", f"line {row + 1}") from error
             if line_id in seen:
                 raise table.corrupt(f"id {line_id} is there twice", f"line {row + 1}")
             seen.add(line_id)
-            index[row] = (line_id, offset, row, trees.index(tree), node, third)
+            index[row] = (line_id, offset, row, number, node, third)
         return index
-
-    def _parsed(
-        self, trees: Sequence[str], table: Table, row: int, line: bytes
-    ) -> tuple[str, str, str, str]:
-        try:
-            record = orjson.loads(line)
-            tree, node, third = (record[name] for name in ("tree", "node", self.third))
-            known = tree in trees and are_ids([node, third])
-            if known and record["id"] == _line_id(tree, node, third):
-                return record["id"], tree, node, third
-        except (ValueError, KeyError, TypeError):
-            pass
-        raise table.corrupt(f"not {self.rows_are}", f"line {row + 1}")
 
 
 def _line_id(tree: str, node: str, third: str) -> str:
@@ -291,11 +278,9 @@ _COLUMNS: Mapping[Source, int] = {"stated": _STATED, "judge": _JUDGE, "user": _U
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """The nodes that an episode was shown, and its outcome.
+    """The nodes, as (collection, node, revision), that an episode was shown, and its outcome.
 
-    Attributes:
-        nodes: The nodes, as (collection, node, revision when it was shown).
-        words: Per source, whether it succeeded, and its reward.
+    Per source, its `words` are whether it succeeded, and its reward.
     """
 
     episode: str

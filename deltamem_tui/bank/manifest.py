@@ -10,27 +10,27 @@ text: its own digest is that of the text without it.
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
 import orjson
+from msgspec import Meta
 
 from deltamem_tui.bank import journal, usage_log
 from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.journal import MANIFEST_NAME, Commit
 from deltamem_tui.bank.node import DEPTH_LIMIT, Collection, parse_collections
 from deltamem_tui.errors import (
-    BankCorruptError,
     BankFormatError,
     BankNotFoundError,
     Remedy,
     StorageError,
 )
 from deltamem_tui.text import one_line
+from deltamem_tui.typed import converted
 
 FORMAT = 2
 FILE_NAME = MANIFEST_NAME
@@ -50,14 +50,9 @@ class Manifest:
 
     Attributes:
         name: What the bank was called when it was made; see `Bank.name`.
-        description: What it is for, in a person's words.
         domain: The kind of environment it was learnt in; picks prompts and presets.
-        embedder: What the bank remembers of its embedding model.
-        method: The name of the memory method that the bank is made for.
-        collections: The families of nodes that it holds, by name.
         settings: The method's numbers.
         provenance: Who built it, from what; as free facts.
-        frozen: Whether the bank may no longer be written.
         digests: For a frozen bank, `sha256:…` of every other file.
         origin: The id under which the bank counts (see `ledger`); empty in a bank
             that was made before there were any.
@@ -65,7 +60,7 @@ class Manifest:
     """
 
     name: str
-    method: str
+    method: Annotated[str, Meta(pattern=r"^[a-z][a-z0-9_]{0,31}\Z")]
     collections: Mapping[str, Collection]
     description: str = ""
     domain: str = "generic"
@@ -74,7 +69,7 @@ class Manifest:
     provenance: Mapping[str, Any] = field(default_factory=dict)
     frozen: bool = False
     digests: Mapping[str, str] = field(default_factory=dict)
-    origin: str = ""
+    origin: Annotated[str, Meta(pattern=r"^([0-9a-f]{16})?\Z")] = ""
     format: int = FORMAT
 
     @property
@@ -111,20 +106,18 @@ class Manifest:
         return self if name == self.name else replace(self, name=name, origin=self.counts_as)
 
 
-_TYPES: Mapping[str, type] = {
-    "name": str,
-    "description": str,
-    "domain": str,
-    "method": str,
-    "collections": Mapping,
-    "embedder": dict,
-    "settings": dict,
-    "provenance": dict,
-    "frozen": bool,
-    "digests": dict,
-}
-_ORIGIN = re.compile("[0-9a-f]{16}")
-_METHOD = re.compile(r"[a-z][a-z0-9_]{0,31}")
+_KEYS = (
+    "name",
+    "description",
+    "domain",
+    "method",
+    "collections",
+    "embedder",
+    "settings",
+    "provenance",
+    "frozen",
+    "digests",
+)
 
 
 def read(folder: Path, commit: Commit | None = None) -> Manifest:
@@ -145,30 +138,28 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
         if path == place or files.exists(path):
             raise
         text = files.read(place, archive.MANIFEST_BYTES)  # it was renamed at just this moment
-    found = _checked(str(path), _record(text, str(path)))
+    found = _checked(path, _record(text, path))
     if files.is_archive(folder):
         with files.storage_errors(folder):
             archive.require_names(folder, found.collections)
     return found
 
 
-def _checked(source: str, record: dict[str, Any]) -> Manifest:
-    for key, kind in _TYPES.items():
-        if not isinstance(record.get(key), kind):
-            raise _corrupt(source, f"{key!r} is missing or not a {kind.__name__}")
-    dimensions = record["embedder"].get("dimensions")
+def _checked(path: Path, record: dict[str, Any]) -> Manifest:
+    if missing := [key for key in _KEYS if key not in record]:
+        raise files.corrupt(path, f"{missing[0]!r} is missing")
+    try:
+        found = converted(record, Manifest)
+    except msgspec.ValidationError as error:
+        reason, _, key = str(error).partition(" - at `$.")
+        message = f"{key.rstrip('`')!r}: {reason[:1].lower()}{reason[1:]}"
+        raise files.corrupt(path, one_line(message, 200)) from error
+    dimensions = found.embedder.get("dimensions")
     if type(dimensions) is not int or not 0 < dimensions <= 1_000_000:
-        raise _corrupt(source, "'embedder.dimensions' is not a positive number")
-    if not _METHOD.fullmatch(record["method"]):
-        raise _corrupt(source, "'method' is not the name of a method")
-    if not all(
-        isinstance(record["settings"].get(name, {}), dict) for name in record["collections"]
-    ):
-        raise _corrupt(source, "'settings' must hold an object per tree")
-    origin = record.get("origin", "")
-    if origin != "" and not (isinstance(origin, str) and _ORIGIN.fullmatch(origin)):
-        raise _corrupt(source, "'origin' is not an id of 16 hexadecimal digits")
-    return Manifest(**{key: record[key] for key in (*_TYPES, "format")}, origin=origin)
+        raise files.corrupt(path, "'embedder.dimensions' is not a positive number")
+    if not all(isinstance(found.settings.get(name, {}), dict) for name in found.collections):
+        raise files.corrupt(path, "'settings' must hold an object per tree")
+    return found
 
 
 def write(folder: Path, manifest: Manifest) -> None:
@@ -178,7 +169,7 @@ def write(folder: Path, manifest: Manifest) -> None:
 
 def encode(manifest: Manifest) -> bytes:
     """Return the manifest as the text of `bank.json`, in its own format: indented, for people."""
-    record = {key: getattr(manifest, key) for key in _TYPES}
+    record = {key: getattr(manifest, key) for key in _KEYS}
     if manifest.format == 1:
         del record["method"], record["collections"]
         record = {"parameters" if key == "settings" else key: record[key] for key in record}
@@ -190,19 +181,19 @@ def encode(manifest: Manifest) -> bytes:
     return orjson.dumps(text, option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 
-def _record(text: bytes, source: str) -> dict[str, Any]:
+def _record(text: bytes, path: Path) -> dict[str, Any]:
     """Return what a manifest says, whatever its format, with `collections` as it declares them."""
     try:
         record = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise _corrupt(source, f"not JSON: {error}") from error
+        raise files.corrupt(path, f"not JSON: {error}") from error
     if not isinstance(record, dict):
-        raise _corrupt(source, "not a JSON object")
+        raise files.corrupt(path, "not a JSON object")
     found = record.get("format")
     if type(found) is not int or found not in (1, FORMAT):
         raise BankFormatError(
             f"bank format {str(found)[:40]!r} is not known, only 1 and {FORMAT}",
-            source=source,
+            source=str(path),
             hint="a newer version of deltamem may read it",
         )
     if found == 1:
@@ -216,11 +207,7 @@ def _record(text: bytes, source: str) -> dict[str, Any]:
     try:
         return {**record, "collections": parse_collections(record.get("collections"))}
     except ValueError as error:
-        raise _corrupt(source, f"'collections': {one_line(str(error), 200)}") from error
-
-
-def _corrupt(source: str, message: str) -> BankCorruptError:
-    return files.corrupt(Path(source), message)
+        raise files.corrupt(path, f"'collections': {one_line(str(error), 200)}") from error
 
 
 _CHANGED = "was changed since the bank was frozen"

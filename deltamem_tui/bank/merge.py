@@ -9,7 +9,7 @@ the first one's stays.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -25,7 +25,7 @@ from deltamem_tui.bank.batch import Batch
 from deltamem_tui.bank.diff import FieldChange, manifest_changes
 from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.episodes import EpisodeJoin
-from deltamem_tui.bank.join import Conflict, Flags, Join, Update, claims_of
+from deltamem_tui.bank.join import Conflict, Flags, Join, Update
 from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.manifest import Manifest
 from deltamem_tui.bank.tree import texts
@@ -77,7 +77,9 @@ class MergePlan:
         self.manifest, self.disagreements = _manifests_joined(
             [first.manifest, *map(_called_as_here, others)]
         )
-        self.joins = {name: self._join(name) for name in first.collections}
+        self.joins = {
+            name: Join(name, [bank.snapshots[name] for bank in banks]) for name in first.collections
+        }
         self.updates = {name: Update(join) for name, join in self.joins.items()}
         tables = [bank.snapshots[episodes.NAME] for bank in banks]
         self.episodes = EpisodeJoin.of(tables)
@@ -173,14 +175,6 @@ class MergePlan:
             "conflicts": [{"tree": each.tree, "node": each.kept.id} for each in self.conflicts],
             "episodes": self.episodes.added,
         }
-
-    def _join(self, name: str) -> Join:
-        first, *others = self.banks
-        join = Join(name, first.snapshots[name])
-        for number, bank in enumerate(others, start=1):
-            side = bank.snapshots[name]
-            join.add(side, claims_of(side, number))
-        return join
 
     def _counts(self, name: str) -> tuple[ledger.Values, ledger.Values]:
         """Return what the nodes of a join count in the first bank, and what they would.
@@ -301,14 +295,13 @@ def _manifests_joined(found: Sequence[Manifest]) -> tuple[Manifest, list[Disagre
     entries = [each for each in _lineage(found) if each.get("origin") != first.counts_as]
     provenance = {**first.provenance, _MERGED: entries} if entries else first.provenance
     merged = replace(first, description=description, domain=domain, provenance=provenance)
-    disagreements = [each for other in others for each in _disagreements(merged, other)]
+    disagreements = [
+        (other.name, change)
+        for other in others
+        for change in manifest_changes(merged, replace(other, embedder=merged.embedder))
+        if change.after not in _UNSAID
+    ]
     return merged, list(dict.fromkeys(disagreements))
-
-
-def _disagreements(kept: Manifest, other: Manifest) -> Iterator[Disagreement]:
-    for change in manifest_changes(kept, replace(other, embedder=kept.embedder)):
-        if change.after not in _UNSAID:
-            yield other.name, change
 
 
 def _lineage(found: Sequence[Manifest]) -> list[dict[str, Any]]:

@@ -24,10 +24,7 @@ class BankContents:
 
     Attributes:
         nodes: Living nodes by collection; empty if the bank cannot be opened.
-        episodes: How many episodes it has.
         files: How many files lie in its folder, others than the bank's among them.
-        bytes: How large they are.
-        frozen: Whether it is frozen.
         commit: The last commit, by number and time.
         error: Why it cannot be opened; empty if it can.
     """

@@ -15,7 +15,6 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
-from itertools import accumulate
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -32,7 +31,6 @@ COUNTER = np.dtype("<u4")
 VECTOR = np.dtype("<f4")
 UNIT_TOLERANCE = 1e-3  # How far from 1 a vector's length may be and still count as unit length.
 LINE_LIMIT = 32 * 1024 * 1024
-_BLOCK = 1024 * 1024
 _ROWS = re.compile(rb"'shape': \((\d{1,18}),")
 
 Rows = NDArray[np.int64]
@@ -93,7 +91,7 @@ class NpyFile:
     def rows(self) -> int:
         """Return the row count that the header states."""
         if not files.exists(self.path):
-            raise self._corrupt("is missing")
+            raise files.corrupt(self.path, "is missing")
         length = min(len(self.header(0)), files.size(self.path))
         found = bytes(files.mapped(self.path, length))
         stated = _ROWS.search(found)
@@ -101,7 +99,7 @@ class NpyFile:
             return int(stated[1])
         shape = " × ".join(map(str, ("rows", *self.shape(0)[1:])))
         kind = "numbers" if self.dtype.names else self.dtype
-        raise self._corrupt(f"not an array of {kind}, {shape}, as numpy writes it")
+        raise files.corrupt(self.path, f"not an array of {kind}, {shape}, as numpy writes it")
 
     def load(self, rows: int) -> NDArray[Any]:
         """Map the first `rows` rows into memory, read-only; nothing is read before it is used."""
@@ -110,7 +108,9 @@ class NpyFile:
         length = region.length if region else 0
         found = (length - self.position(0)) // self.row_bytes
         if found < rows:
-            raise self._corrupt(f"holds {found} rows where {rows} were written: it was cut short")
+            raise files.corrupt(
+                self.path, f"holds {found} rows where {rows} were written: it was cut short"
+            )
         if rows == 0 or region is None:
             return np.zeros(self.shape(0), dtype=self.dtype)
         with files.storage_errors(self.path):
@@ -123,7 +123,7 @@ class NpyFile:
                     shape=self.shape(rows),
                 )
             except ValueError as error:  # a shorter file took its place since the look above
-                raise self._corrupt("was cut short") from error
+                raise files.corrupt(self.path, "was cut short") from error
 
     def write_rows(self, row: int, values: NDArray[Any]) -> None:
         """Write rows from `row` on; the header is not touched."""
@@ -139,9 +139,6 @@ class NpyFile:
         """State the row count, unless the header states it already."""
         if self.rows() != rows:
             files.write_at(self.path, 0, self.header(rows))
-
-    def _corrupt(self, message: str) -> BankCorruptError:
-        return files.corrupt(self.path, message)
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,14 +244,6 @@ class Table:
         for matrix in self.matrices:
             matrix.write_header(commit.extent(self.name).rows)
 
-    def sync_counters(self, before: Commit) -> None:
-        """See that the counters that a commit changed are on the disk before another follows it.
-
-        Only its own line could restore them, and only while it is the last.
-        """
-        if self.name in before.cells:
-            files.sync(self.counters_file.path)
-
     def whole_extent(self) -> Extent:
         """Return the extent of a table that is shipped without a journal: all that is there."""
         length = files.size(self.lines_path)
@@ -268,27 +257,16 @@ class Table:
 
     def lines(self, extent: Extent) -> Lines:
         """Yield all lines that count, as (row, offset in bytes, line without newline)."""
-        if not extent.bytes:
-            return
-        row, offset, begun = 0, 0, b""
-        with files.storage_errors(self.lines_path), files.opened(self.lines_path) as stream:
-            while (read := offset + len(begun)) < extent.bytes:
-                block = stream.read(min(_BLOCK, extent.bytes - read))
-                *lines, begun = (begun + block).split(b"\n")
-                *offsets, offset = accumulate(
-                    map(len, lines), lambda at, length: at + length + 1, initial=offset
-                )
-                if lines and len(lines[0]) >= LINE_LIMIT:  # no other is longer than a block
-                    raise self._cut_short(row)
-                yield from zip(range(row, row + len(lines)), offsets, lines, strict=True)
-                row += len(lines)
-                if not block or len(begun) >= LINE_LIMIT:
-                    raise self._cut_short(row)
-        if begun:
-            raise self._cut_short(row)
-
-    def _cut_short(self, row: int) -> BankCorruptError:
-        return self.corrupt("the line is too long or was cut short", f"line {row + 1}")
+        row, offset = 0, 0
+        for line in files.forwards(self.lines_path, LINE_LIMIT) if extent.bytes else ():
+            if offset + len(line) > extent.bytes:
+                break
+            yield row, offset, line[:-1]
+            row, offset = row + 1, offset + len(line)
+            if offset == extent.bytes:
+                return
+        if extent.bytes:
+            raise self.corrupt("the line was cut short", f"line {row + 1}")
 
     def exactly(self, lines: Lines, rows: int) -> Lines:
         """Yield some lines, of which there must be so many."""
@@ -360,15 +338,13 @@ class TableSnapshot:
     @cached_property
     def index(self) -> NDArray[Any]:
         """The index, one structured row per line; made from the lines where it is missing."""
+        return self._reading(self._found_index)
 
-        def found() -> NDArray[Any]:
-            stored = self.stored_index()
-            if stored is not None:
-                return stored
-            lines = self.table.lines(self.extent)
-            return self.table.build_index(self.table, lines, self.extent.rows)
-
-        return self._reading(found)
+    def _found_index(self) -> NDArray[Any]:
+        stored = self.stored_index()
+        if stored is not None:
+            return stored
+        return self.table.build_index(self.table, self.table.lines(self.extent), self.extent.rows)
 
     def _reading(self, read: Callable[[], Value]) -> Value:
         """Open something late, and see that it is of this commit's files."""

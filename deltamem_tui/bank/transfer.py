@@ -12,7 +12,7 @@ import hashlib
 import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain
@@ -292,7 +292,13 @@ def install(
         BankCorruptError: A digest, or a rule of the format, is broken; says which.
         BankExistsError: Something is at `path`, and is not to be replaced.
     """
-    with place(path, replacing=replacing) as draft:
+    replacing = replacing and path.is_dir() and not path.is_symlink() and any(path.iterdir())
+    if replacing and not files.exists(path / manifest.FILE_NAME):
+        message = "this folder is not a bank, so it is not replaced"
+        hint = "choose another name, or move it away first"
+        raise BankNotFoundError(message, source=str(path), hint=hint)
+    turn = writers_turn(path) if replacing else nullcontext()
+    with turn, files.new_folder(path, replacing=replacing) as draft:
         # The copy is checked: another process may change the source meanwhile.
         copies = [member_at(member.write(draft)) for member in delivery.members]
         called = delivery.manifest.called(path.name)
@@ -321,19 +327,6 @@ def checked_digest(text: str | None) -> str | None:
     raise UsageError(
         f"{one_line(text, 80)!r} is not a digest", hint="sha256: and 64 hexadecimal digits"
     )
-
-
-@contextmanager
-def place(path: Path, *, replacing: bool) -> Iterator[Path]:
-    """Provide a draft that takes its place at `path` when the block ends."""
-    replacing = replacing and path.is_dir() and not path.is_symlink() and any(path.iterdir())
-    if replacing and not files.exists(path / manifest.FILE_NAME):
-        message = "this folder is not a bank, so it is not replaced"
-        hint = "choose another name, or move it away first"
-        raise BankNotFoundError(message, source=str(path), hint=hint)
-    turn = writers_turn(path) if replacing else nullcontext()
-    with turn, files.new_folder(path, replacing=replacing) as draft:
-        yield draft
 
 
 def _checked(

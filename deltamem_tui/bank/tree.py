@@ -49,7 +49,7 @@ INDEX_TYPE = np.dtype(
 )
 
 
-def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ...]:
+def index_row(node: Node | Line, offset: int, first: int, parent: int) -> tuple[Any, ...]:
     """Return the index row of a node's line."""
     return (
         node.id.encode(),
@@ -62,12 +62,6 @@ def index_row(node: Node, offset: int, first: int, parent: int) -> tuple[Any, ..
         node.consolidated,
         node.deleted,
     )
-
-
-def build_index(table: Table, lines: Lines, rows: int) -> NDArray[Any]:
-    """Make the index from the lines."""
-    index, _ = read_lines(table, lines, rows)
-    return index
 
 
 def read_lines(
@@ -92,20 +86,14 @@ def read_lines(
                 for row, record in enumerate(records, count)
                 if not record.revision and not nodes.is_as_born(table.name, record, collection)
             ]
-        piece = index[count : count + len(taken)]
-        piece["id"] = [record.id for record in records]
-        piece["depth"] = [record.depth for record in records]
-        piece["failure"] = [record.label == "failure" for record in records]
-        piece["residual"] = [record.kind == "residual" for record in records]
-        piece["consolidated"] = [record.consolidated for record in records]
-        piece["deleted"] = [record.deleted for record in records]
-        piece["offset"] = [offset for _, offset, _ in taken]
         ties = [
             _ties(table, known, row, record, hash(text))
             for row, (record, text) in enumerate(zip(records, texts, strict=True), count)
         ]
-        piece["first"] = [first for first, _ in ties]
-        piece["parent"] = [parent for _, parent in ties]
+        index[count : count + len(taken)] = [
+            index_row(record, offset, *tie)
+            for record, (_, offset, _), tie in zip(records, taken, ties, strict=True)
+        ]
         count += len(taken)
     return index, altered
 
@@ -179,7 +167,7 @@ def table(folder: Path, name: str, collection: Collection, dimensions: int) -> T
         counters_name=f"{name}.counts.npy",
         counters=3,
         index_type=INDEX_TYPE,
-        build_index=build_index,
+        build_index=lambda *given: read_lines(*given)[0],
         dimensions=dimensions,
         nodes=collection,
     )

@@ -32,10 +32,9 @@ class Past:
     @classmethod
     def read(cls, bank: Bank) -> Past:
         """Read the journal from its end, as far as the bank's files have only grown since."""
-        last = bank.commit
-        newest = bank.journal.newest_first() if bank.journal.exists else iter(())
-        same = takewhile(lambda commit: commit.generation == last.generation, newest)
-        return cls(bank, [commit for commit in same if commit.sequence <= last.sequence][::-1])
+        last = bank.commit.generation
+        same = takewhile(lambda commit: commit.generation == last, commits_since(bank, -1))
+        return cls(bank, [*same][::-1])
 
     def lines(self, number: int, name: str) -> int:
         """Return how many lines of a tree counted after a moment."""

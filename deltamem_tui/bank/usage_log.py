@@ -6,7 +6,8 @@ appended to without the bank's lock. It goes wherever the journal goes.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,16 +26,9 @@ def append(folder: Path, record: Mapping[str, Any]) -> None:
 
 def records(folder: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the lines of a bank's folder or archive. What is not a record is passed over."""
-    if files.exists(folder / FILE_NAME):
-        yield from parsed(files.forwards(folder / FILE_NAME, _LINE_LIMIT))
-
-
-def parsed(lines: Iterable[bytes]) -> Iterator[Mapping[str, Any]]:
-    """Yield the records among some lines."""
-    for line in lines:
-        try:
+    path = folder / FILE_NAME
+    for line in files.forwards(path, _LINE_LIMIT) if files.exists(path) else ():
+        with suppress(orjson.JSONDecodeError):  # cut off when the power failed
             record = orjson.loads(line)
-        except orjson.JSONDecodeError:
-            continue  # cut off when the power failed, and ended by the line after it
-        if isinstance(record, dict):
-            yield record
+            if isinstance(record, dict):
+                yield record

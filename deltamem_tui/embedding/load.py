@@ -86,7 +86,7 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
         from deltamem_tui.embedding.hashing import hashing_embedder
 
         return hashing_embedder()
-    from deltamem_tui.embedding.sentence import open_id, open_place, sentence_embedder
+    from deltamem_tui.embedding.sentence import open_model, sentence_embedder
 
     if place == MINILM:
         from deltamem_tui.embedding.minilm import open_minilm, packaged_folder
@@ -99,8 +99,7 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
             hint="pip install 'deltamem-tui[transformers]', or choose `minilm`, "
             "which comes with the program",
         )
-    local = Path(place).is_absolute()
-    model = open_place(place, place, local=True) if local else open_id(place)
+    model = open_model(place, local=Path(place).is_absolute())
     return sentence_embedder(model, place, prefixes_for(place, model.prompts))
 
 

@@ -75,7 +75,8 @@ class MiniLM:
             vectors[rows] = self._forward([tokens[row] for row in rows])
 
         try:
-            tokens = [self._tokens(prefix + clean(text[:_LONGEST])) for text in texts]
+            inputs = [prefix + clean(text[:_LONGEST]) for text in texts]
+            tokens: list[list[int]] = [self._tokenizer.encode(each).ids for each in inputs]
             batches = list(_batches(tokens))
             if len(batches) == 1:
                 run(batches[0])
@@ -96,10 +97,6 @@ class MiniLM:
             ThreadPoolExecutor(_cores(), thread_name_prefix="minilm") as pool,
         ):
             list(pool.map(run, batches))
-
-    def _tokens(self, text: str) -> list[int]:
-        tokens: list[int] = self._tokenizer.encode(text).ids
-        return tokens
 
     def _forward(self, texts: Sequence[Sequence[int]]) -> NDArray[np.float32]:
         """Return the vectors of texts, lists of tokens, shorter ones first: float32 [texts, 384].

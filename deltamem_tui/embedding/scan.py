@@ -124,12 +124,6 @@ class Rows:
     source: str
     sparse: SparseRows | None = None
 
-    @classmethod
-    def of_vectors(cls, vectors: NDArray[np.float32]) -> Rows:
-        """Return rows that are all alive, and no failures."""
-        none = np.zeros(len(vectors), dtype=np.bool_)
-        return cls(vectors, none, none, np.arange(len(vectors), dtype=np.int64), "vectors")
-
 
 class Scan:
     """Rows prepared for questions.
@@ -182,7 +176,11 @@ class Scan:
         Raises:
             VectorError: The question's vector is of another width or not finite.
         """
-        self._require_fitting(query)
+        if query.shape != self._vectors.shape[1:] or not np.isfinite(query).all():
+            raise VectorError(
+                f"a question of shape {query.shape} for rows of {self._vectors.shape[1:]}",
+                hint="use the embedder that the bank was made with",
+            )
         question, norm = self._weighted(query)
         with np.errstate(invalid="ignore", over="ignore"):  # `best` reports rows that are broken
             if self.rows.sparse is not None:
@@ -212,13 +210,6 @@ class Scan:
                 found[rows[exact >= limit]] = True
         found[self._dead] = False
         return np.flatnonzero(found)
-
-    def _require_fitting(self, query: NDArray[np.float32]) -> None:
-        if query.shape != self._vectors.shape[1:] or not np.isfinite(query).all():
-            raise VectorError(
-                f"a question of shape {query.shape} for rows of {self._vectors.shape[1:]}",
-                hint="use the embedder that the bank was made with",
-            )
 
     def _weighted(self, query: NDArray[np.float32]) -> tuple[NDArray[np.float32], np.float32]:
         """Return the question as rows are multiplied with it, and its length under the weight."""

@@ -12,7 +12,7 @@ import logging
 import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
@@ -86,42 +86,31 @@ class SentenceModel:
         return vectors
 
 
-def open_id(name: str) -> SentenceModel:
-    """Load a model by its id, `owner/model`: from the local cache if it is there, else the hub.
+def open_model(place: str, *, local: bool) -> SentenceModel:
+    """Load a model from a folder, or by its id: from the cache if it is there, else the hub.
 
     Raises:
-        EmbedderUnavailableError: It is neither cached nor can it be fetched, or not be loaded.
+        EmbedderUnavailableError: It cannot be fetched, or is not a model that can be loaded.
     """
     with quiet():
-        if is_cached(name):
-            try:
-                return SentenceModel(name, _construct(name, local=True))
-            except OSError:
-                pass  # An earlier download was cut short: fetch what is missing.
-        _ask_hub(name)
-        return open_place(name, name, local=False)
-
-
-def open_place(place: str, name: str, *, local: bool) -> SentenceModel:
-    """Load a model from a folder that a library saved, or by its id.
-
-    Raises:
-        EmbedderUnavailableError: It is not a model that can be loaded.
-    """
-    try:
-        return SentenceModel(name, _construct(place, local=local))
-    except Exception as error:
-        raise unavailable(name, f"the model cannot be loaded: {_reason(error)}") from error
+        if not local:
+            if is_cached(place):
+                with suppress(OSError):  # an earlier download was cut short
+                    return SentenceModel(place, _construct(place, local=True))
+            _ask_hub(place)
+        try:
+            return SentenceModel(place, _construct(place, local=local))
+        except Exception as error:
+            raise unavailable(place, f"the model cannot be loaded: {_reason(error)}") from error
 
 
 def _construct(place: str, *, local: bool) -> Any:
-    with quiet():
-        from sentence_transformers import SentenceTransformer
+    from sentence_transformers import SentenceTransformer
 
-        folder = _cache_folder()
-        transformer = SentenceTransformer(
-            place, cache_folder=folder, local_files_only=local, trust_remote_code=False
-        )
+    folder = _cache_folder()
+    transformer = SentenceTransformer(
+        place, cache_folder=folder, local_files_only=local, trust_remote_code=False
+    )
     # Weights saved in half precision are slow on a processor and differ between machines.
     return transformer.float().eval()
 

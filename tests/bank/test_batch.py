@@ -39,7 +39,7 @@ def counted(bank: Bank, values: tuple[int, int, int]) -> str:
 def test_a_full_counter_stays_full(bank: Bank, more: int) -> None:
     node_id = counted(bank, (FULL, FULL - 1, 0))
     with bank.writing() as batch:
-        assert batch.count("task", node_id, hits=more, recalls=more) == FULL
+        batch.count("task", node_id, hits=more, recalls=more)
         batch.log("learn")
     for handle in (bank, Bank.open(bank.path)):
         assert handle.tree("task").counts(node_id) == Counts(FULL, FULL, 0)

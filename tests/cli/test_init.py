@@ -43,7 +43,7 @@ def test_the_episodes_of_a_bank_are_taken_over_as_they_are(program: Program) -> 
     judged = with_verdict(first, Outcome(False, source="judge", reason="it looked wrong"))
     judged = judged.with_facts(metadata={**judged.metadata, "task_kind": "heat something"})
     with bank.writing() as changes:
-        changes.put_episode_line(first.id, to_line(judged))
+        changes.put_episode_lines({first.id: to_line(judged)})
         changes.log("import")
 
     answer = program.json("init", "other", "--episodes-from", "kitchen")

@@ -147,7 +147,7 @@ class TestNames:
     def test_a_path_without_a_folder_is_not_taken_for_an_id(
         self, name: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("deltamem_tui.embedding.sentence.open_id", None)
+        monkeypatch.setattr("deltamem_tui.embedding.sentence.open_model", None)
 
         assert "there is no such folder" in refused(name)
 

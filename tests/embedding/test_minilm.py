@@ -11,7 +11,7 @@ import pytest
 from deltamem_tui.embedding.load import load, load_for
 from deltamem_tui.embedding.minilm import WEIGHTS, open_minilm, packaged_folder
 from deltamem_tui.embedding.protocol import TOLERANCE, distance
-from deltamem_tui.embedding.sentence import SentenceModel, open_place
+from deltamem_tui.embedding.sentence import SentenceModel, open_model
 from deltamem_tui.errors import EmbedderUnavailableError
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.reading import read_logs
@@ -47,7 +47,7 @@ def test_it_knows_what_texts_mean() -> None:
 @pytest.fixture(scope="module")
 def by_torch() -> SentenceModel:
     """The published model as sentence-transformers runs it."""
-    return open_place(str(published_folder()), "reference", local=True)
+    return open_model(str(published_folder()), local=True)
 
 
 def nearest(texts: list[str], by_torch: SentenceModel) -> float:

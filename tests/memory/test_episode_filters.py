@@ -91,7 +91,7 @@ def test_what_cannot_be_read_is_looked_at_first(bank: Bank) -> None:
 
 def unreadable(bank: Bank, episode: Trajectory) -> None:
     with bank.writing() as batch:
-        batch.put_episode_line(episode.id, b'{"id": "' + episode.id.encode() + b'", "task": 5}\n')
+        batch.put_episode_lines({episode.id: b'{"id": "%b", "task": 5}\n' % episode.id.encode()})
         batch.log("import")
 
 

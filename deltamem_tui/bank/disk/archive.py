@@ -73,14 +73,10 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Offsets of everything in the archive of some files.
+    """Everything in the archive of some files, but for their bytes.
 
-    Attributes:
-        entries: The files.
-        headers: What comes before each file: its local header.
-        starts: Where each file's bytes begin.
-        directory: What comes behind the last file: the list of all, and the end.
-        size: The archive's length in bytes.
+    Each file's local header comes before it, its bytes begin at its start, and the directory comes
+    behind the last: the list of all, and the end.
     """
 
     entries: Sequence[Entry]
@@ -158,10 +154,6 @@ def _entries(path: Path, stream: io.BufferedReader, size: int) -> list[Entry]:
             raise _wrong(path, f"unexpected file {one_line(name, 80)!r}")
         if name in names[:at]:
             raise _wrong(path, f"holds {name!r} twice")
-    if not names or names[0] != MANIFEST:
-        raise _wrong(path, f"does not begin with {MANIFEST!r}")
-    if (size := listed[0].file_size) > MANIFEST_BYTES:
-        raise _wrong(path, f"has a {MANIFEST!r} of {size:,} bytes, more than {MANIFEST_BYTES:,}")
     return [Entry(each.filename, each.file_size, each.CRC) for each in listed]
 
 

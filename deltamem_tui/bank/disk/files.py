@@ -146,10 +146,9 @@ def size(path: Path) -> int:
 
 def names(folder: Path) -> list[str]:
     """Return the names of everything in a bank's folder or archive, sorted."""
-    if is_archive(folder):
-        with storage_errors(folder):
-            return sorted(archive.members(folder))
     with storage_errors(folder):
+        if folder.is_file():
+            return sorted(archive.members(folder))
         return sorted(path.name for path in folder.iterdir())
 
 

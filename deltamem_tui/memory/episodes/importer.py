@@ -321,11 +321,11 @@ def _write(bank: Bank, changes: Batch, decided: Iterable[EpisodeImport | Remark]
     for new, group in groupby(fresh, lambda each: each.is_new):
         if new:
             lines = {each.arrival.id: each.arrival.line for each in group}
-            changes.put_new_episodes([*lines], [*lines.values()])
+            changes.put_episode_lines(lines)
             continue
         for each in group:
             found = _with_what_is_known(bank, each)
-            changes.put_episode_line(found.id, to_line(found))
+            changes.put_episode_lines({found.id: to_line(found)})
             shown[found.id] = found
     for each in fresh:
         shown.setdefault(each.arrival.id, each.arrival.trajectory)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from io import BytesIO
 from itertools import chain, product, zip_longest
 from pathlib import Path
 from random import Random
@@ -117,7 +116,8 @@ def test_a_bill_s_line_is_on_the_disk_when_it_is_acknowledged(tmp_path: Path) ->
         usage_log.append(tmp_path / "bank", {"calls": 2})
     disk.acknowledge()
     for acknowledged, files in every_fate(disk):
-        calls = [each["calls"] for each in usage_log.parsed(BytesIO(files[usage_log.FILE_NAME]))]
+        (tmp_path / usage_log.FILE_NAME).write_bytes(files[usage_log.FILE_NAME])
+        calls = [each["calls"] for each in usage_log.records(tmp_path)]
         assert (calls == [1, 2]) if acknowledged else (calls[:1] == [1])
 
 
