@@ -41,7 +41,6 @@ from deltamem_tui.trajectory.model import Step, Trajectory
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")
 _CLOSED = re.compile(r"The (?P<place>[a-z]+) \d+ is closed")
 _APPLIANCES = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
-_SHOWN = 6
 
 
 class AlfworldDomain(Domain):
@@ -141,10 +140,9 @@ class AlfworldDomain(Domain):
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """Return the steps with each thing where it is likeliest to be, and doors opened."""
-        closes = {fact.place: False for fact in task.facts}
-        closes |= {fact.place: True for fact in task.facts if fact.closes}
+        closed = {fact.place for fact in task.facts if fact.closes}
         places = likely_places(task, [procedure])
-        return super().at_hand(located(procedure, places, task.names, closes), task)
+        return super().at_hand(located(procedure, places, task.names, closed), task)
 
     def source_left_open(self, actions: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
         """Return actions without where the object lay, and the way there: houses differ.

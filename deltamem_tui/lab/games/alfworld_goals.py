@@ -199,11 +199,7 @@ def needed_steps(trajectory: Trajectory) -> tuple[int, ...]:
 def _under_the_lamp(goal: HouseGoal, did: Sequence[tuple[int, Command]]) -> list[int]:
     taken = [at for at, each in did if each.verb == "take" and kinds(each.thing) == goal.object]
     used = [at for at, each in did if each.verb == "use" and kinds(each.thing) == goal.tool]
-    last = [at for at, each in did if each.verb == "go"][-1:]
-    if not taken or not used:
-        return []
-    # A lamp that was lit before is come back to with the thing in hand.
-    return [taken[-1], used[-1], *(last if used[-1] < taken[-1] else ())]
+    return [taken[-1], used[-1]] if taken and used else []
 
 
 def _things_put(goal: HouseGoal, did: Sequence[tuple[int, Command]]) -> list[int]:

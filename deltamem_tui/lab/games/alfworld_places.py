@@ -6,7 +6,6 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from types import MappingProxyType
 
 from deltamem_tui.lab.games.alfworld_goals import THING, command_of, kinds, kinds_in
 from deltamem_tui.memory.domain import Move
@@ -25,15 +24,10 @@ _OF_ALL_THAT_LIES = ("look", "inventory")
 
 
 def acts(moves: Sequence[Move]) -> list[int]:
-    """Return which moves brought the goal about, else all with what it names.
-
-    The way to them goes without saying, if it is not the last that is needed.
-    """
-    needed = [at for at, move in enumerate(moves) if move.is_needed]
-    if needed:
-        return [at for at in needed if moves[at].effect == "done" or at == needed[-1]]
+    """Return which moves brought the goal about, without the ways there; else all that name it."""
     done = [at for at, move in enumerate(moves) if move.effect == "done"]
-    return [at for at in done if "[object]" in moves[at].action] or done
+    needed = [at for at in done if moves[at].is_needed]
+    return needed or [at for at in done if "[object]" in moves[at].action] or done
 
 
 def place_of(moves: Sequence[Move], at: int) -> str:
@@ -94,8 +88,7 @@ def place_facts(trajectory: Trajectory) -> list[Fact]:
 
 
 GO, OPEN, TAKE = "go to ", "open ", "take [object] from "
-_PUT = ("put ", "move ")
-_MOVED = ("take ", *_PUT)
+_MOVED = ("take ", "put ", "move ")
 _SOUGHT = re.compile(r"take (?P<object>\[object\]) from .+|use (?P<tool>\[tool\])")
 
 
@@ -119,7 +112,7 @@ def located(
     procedure: Procedure,
     places: Mapping[str, Sequence[Chance]],
     names: Mapping[str, str],
-    closes: Mapping[str, bool] = MappingProxyType({}),
+    closed: Collection[str],
 ) -> Procedure:
     """Return the procedure with each thing taken or used where it is likeliest to be.
 
@@ -128,17 +121,13 @@ def located(
         places: Per slot (`object`) the kinds of places for what stands there, the likeliest
             first.
         names: What stands at each open place.
-        closes: The kinds of places that are known, and whether they are to be opened before
-            anything is put in or taken out.
+        closed: The kinds of places to be opened before anything is put in or taken out; so are
+            those that the procedure opens.
     """
     if not any(_SOUGHT.fullmatch(step) for step in procedure.steps):
         return procedure
-    closed = {place for place, is_closed in closes.items() if is_closed}
-    for step in procedure.steps:
-        if step.startswith(OPEN):
-            place = step.removeprefix(OPEN)
-            here = filled(place, names)
-            closed.add(filled(place, procedure.names) if here in closes else here)
+    opened = [step.removeprefix(OPEN) for step in procedure.steps if step.startswith(OPEN)]
+    closed = {*closed, *(filled(place, procedure.names) for place in opened)}
     steps = _opening(_led(ended(procedure.steps, names), places), names, closed)
     return replace(procedure, steps=tuple(steps))
 
@@ -151,7 +140,7 @@ def only_moves(procedure: Procedure) -> bool:
 
 def ended(steps: Sequence[str], names: Mapping[str, str]) -> Sequence[str]:
     """Return the steps with the goal's last act: a game may be won before it, by what lay there."""
-    if "receptacle" not in names or any(step.startswith(_PUT) for step in steps):
+    if "receptacle" not in names or any(step.startswith(("put ", "move ")) for step in steps):
         return steps
     return (*steps, f"{GO}[receptacle]", "put [object] in/on [receptacle]")
 
@@ -177,15 +166,12 @@ def _led(steps: Sequence[str], likely: Mapping[str, Sequence[Chance]]) -> list[s
 def _opening(
     steps: Iterable[str], names: Mapping[str, str], closed: Collection[str]
 ) -> Iterator[str]:
-    """Yield the steps with each closed place opened once, before anything goes in or out.
-
-    A way to the kind of place where one is already is left out: an appliance may be the goal's.
-    """
+    """Yield the steps with each closed place opened once, before anything goes in or out."""
     here = ""
     opened = set()
     for step in steps:
         if here and step.startswith(GO) and filled(step, names) == f"{GO}{filled(here, names)}":
-            continue
+            continue  # an appliance may be the goal's
         if step.startswith(GO):
             here = step.removeprefix(GO)
         kind = filled(here, names)

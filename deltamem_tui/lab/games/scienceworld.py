@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import groupby, pairwise, takewhile
+from itertools import groupby, pairwise
 from types import MappingProxyType
 
 from deltamem_tui.lab.games.scienceworld_goals import (
@@ -14,7 +14,6 @@ from deltamem_tui.lab.games.scienceworld_goals import (
     task_goal,
 )
 from deltamem_tui.lab.games.scienceworld_rooms import (
-    FURNITURE,
     TRANSFER,
     command_facts,
     doors_of,
@@ -39,10 +38,7 @@ _NEEDLESS = re.compile(r"is already|already connected")
 _LOOKING = re.compile(r"(?:look|inventory|task|objects|help|examine|read|wait)")
 _ENTERED = re.compile(r"You move to the ([\w ]+)\.")
 _CHOSEN = re.compile(r"focus on [^\[]+$")
-_FETCHED = re.compile(r"(?:pick up|focus on) \[\w+\]")
-
 _ANYWHERE = re.compile(r"\b(?:around|in|near) the (?:house|building)\b")
-_SHOWN = 6
 
 _Act = tuple[list[tuple[str, str]], Move]
 
@@ -93,7 +89,7 @@ class ScienceWorldDomain(Domain):
         It begins with the room where something is done first, wherever the episode began.
         """
         doors = {move.action for move in moves if move.action.startswith("open door")}
-        acts = list(_apart(_acts(shortest(moves))))
+        acts = list(_acts(shortest(moves)))
         chosen = next((at for at, (_, act) in enumerate(acts) if _CHOSEN.match(act.action)), -1)
         lines: list[str] = []
         for at, (route, act) in enumerate(acts):
@@ -139,17 +135,16 @@ class ScienceWorldDomain(Domain):
         return super().scene(trajectory)
 
     def facts(self, trajectory: Trajectory) -> list[Fact]:
-        """Return each room's things and doors, then the commands that were answered."""
-        moves = self.moves(trajectory, self.goal(trajectory))
-        return [*room_facts(trajectory), *command_facts(moves)]
+        """Return each room's things and doors, then the commands that worked."""
+        return [*room_facts(trajectory), *self.functions(trajectory)]
 
     def places_of_things(self, trajectory: Trajectory) -> Iterator[tuple[str, str]]:
         """Things by room, those in another one with it, as each description lists them in turn."""
         return in_rooms(trajectory)
 
     def functions(self, trajectory: Trajectory) -> Sequence[Fact]:
-        """Commands that worked, by room."""
-        return [fact for fact in self.facts(trajectory) if fact.subject.startswith("works in ")]
+        """Return commands that worked, by room."""
+        return command_facts(self.moves(trajectory, self.goal(trajectory)))
 
     def task_facts(self, task: str) -> dict[str, str]:
         """Return what is done to what, with what and where."""
@@ -246,8 +241,6 @@ def _opens_or_waits(move: Move) -> bool:
 def _shares(action: str, needed: set[str]) -> bool:
     """Return whether an action is about the things that later moves need."""
     moved = TRANSFER.fullmatch(action)
-    if moved and FURNITURE & _words(f"move {moved['to'] or ''}") - needed:
-        return False
     words = _words(f"move {moved['what']}" if moved else action)
     return 2 * len(words & needed) >= len(words) > 0
 
@@ -256,41 +249,6 @@ def _words(action: str) -> set[str]:
     """Return what an action names: its words without the verb, rooms and small words."""
     named = set(_WORD.findall(action.partition(" ")[2])) - _COMMON
     return named or set(_WORD.findall(action))
-
-
-def _apart(acts: Iterable[_Act]) -> Iterator[_Act]:
-    """Yield the acts with a room gone to twice where both the task's thing and the tools were in
-    it.
-
-    The next task's thing is elsewhere, and the tools are where they were.
-    """
-    for stay in _stays(acts):
-        route, _ = stay[0]
-        fetched = list(takewhile(lambda each: _FETCHED.fullmatch(each[1].action), stay))
-        rest = stay[len(fetched) :]
-        room, name = route[-1] if route else ("", "")
-        if fetched and room != name and any(_uses_the_room(move) for _, move in rest):
-            rest[0] = ([(room, room)], rest[0][1])
-        yield from [*fetched, *rest]
-
-
-def _stays(acts: Iterable[_Act]) -> Iterator[list[_Act]]:
-    """Yield the acts, as many at once as are done in one room."""
-    stay: list[_Act] = []
-    for act in acts:
-        if stay and act[0]:
-            yield stay
-            stay = []
-        stay.append(act)
-    if stay:
-        yield stay
-
-
-def _uses_the_room(move: Move) -> bool:
-    """Return whether an act is on what is in a room, and not on the task's thing or what is in
-    hand.
-    """
-    return not re.search(r"\[|in inventory|^wait", move.action)
 
 
 def _acts(moves: Sequence[Move]) -> Iterator[_Act]:

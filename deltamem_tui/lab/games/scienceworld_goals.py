@@ -46,16 +46,18 @@ _NAMED = tuple(
 )
 _KINDS = frozenset(kind for _, kind in _NAMED)
 _PLANES = re.compile(r" \((?:inclined plane )?([^()]+), (?:inclined plane )?([^()]+)\)(?= has the)")
-_TINT = re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=light bulb\b|paint\b)")
 _BOX = re.compile(rf"\b({_COLOUR}) box\b")
-_BOX_MARKS = "′″‴"
 _STAGE = "egg|hatchling|baby|juvenile|adult|seedling|reproducing"
 _STAGES = re.compile(rf"^(?:(?:{_STAGE}) )+(?=.)|(?:(?<=.) (?:{_STAGE}))+$")
 _TINTED = re.compile(rf"\b((?:{_COLOUR})(?:-(?:{_COLOUR}))?) (?:light bulb|paint)\b")
-_DEGREES = re.compile(r"-?\d+(?:\.\d+)? degrees celsius")
-_SPOT = re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b")
+_VARIED = (
+    (_BOX, "box"),
+    (re.compile(rf"\b(?:{_COLOUR})(?:-(?:{_COLOUR}))? (?=light bulb\b|paint\b)"), ""),
+    (re.compile(r"-?\d+(?:\.\d+)? degrees celsius"), "a temperature"),
+    (re.compile(rf"\b((?:around|near|in) the) (?:{ROOMS})\b"), r"\1 house"),
+    (re.compile(r"\bthe \d+ (?=life stages)"), "the "),
+)
 _ROOM = re.compile(rf"\b({ROOMS})\b")
-_COUNT = re.compile(r"\bthe \d+ (?=life stages)")
 _AMOUNT = re.compile(r"\b(boil|melt|freeze) (?:some|the|an?) ")
 PREAMBLE = re.compile(r"^(?:Task description:)?\s*Your task is to ")
 _CHOICE = re.compile(r"focus on the (?:thing|animal)\b", re.IGNORECASE)
@@ -71,7 +73,8 @@ def task_goal(trajectory: Trajectory) -> Goal:
     """Return the task's own sentences with substances, colours, rooms and degrees left open."""
     text = _AMOUNT.sub(r"\1 ", PREAMBLE.sub("", one_line(trajectory.task)))
     named, text = _without_names(text if text.endswith(".") else f"{text}.")
-    surfaces, text = _without_planes(text)
+    planes = _PLANES.search(text)
+    surfaces, text = list(planes.groups()) if planes else [], _PLANES.sub("", text)
     colours, boxes, rooms = (distinct(each.findall(text)) for each in (_TINTED, _BOX, _ROOM))
     slots = [
         *named,
@@ -85,7 +88,7 @@ def task_goal(trajectory: Trajectory) -> Goal:
     mentions = zip(things.values(), (f"[{slot}]" for slot, _ in chosen), strict=False)
     instances = [*(name for _, name in named), *surfaces, *colours] or list(things)[:1]
     return Goal(
-        trigger=condense(_of_any_variation(text, boxes), _GOAL_WORDS),
+        trigger=condense(_of_any_variation(text), _GOAL_WORDS),
         variant=listed(distinct([*instances, *rooms]), 4),
         names=(*_patterns(slots), *mentions, *_in_short(slots)),
         slots=(*slots, *chosen),
@@ -104,39 +107,15 @@ def _without_names(text: str) -> tuple[list[tuple[str, str]], str]:
     return names, text
 
 
-def _without_planes(text: str) -> tuple[list[str], str]:
-    """Return the names of two planes that a task compares, and the text without them."""
-    planes = _PLANES.search(text)
-    if not planes:
-        return [], text
-    return [planes[1], planes[2]], text.replace(planes[0], _surfaces(planes[1]))
-
-
-def _of_any_variation(text: str, boxes: Sequence[str]) -> str:
-    """Return a text without what is drawn anew for each variation: colours, degrees, rooms,
-    counts.
-    """
-    text = _BOX.sub(lambda found: _box(found[1], boxes), text)
-    text = _DEGREES.sub("a temperature", _TINT.sub("", text))
-    return _COUNT.sub("the ", _SPOT.sub(r"\1 house", text))
+def _of_any_variation(text: str) -> str:
+    """Return a text without the colours, degrees, rooms and counts of one variation."""
+    for pattern, general in _VARIED:
+        text = pattern.sub(general, text)
+    return text
 
 
 def _numbered(kind: str, names: Sequence[str]) -> list[tuple[str, str]]:
     return list(zip((kind, f"second {kind}"), names, strict=False))
-
-
-def _box(colour: str, boxes: Sequence[str]) -> str:
-    """Return a box without its colour, which is drawn anew for each variation of a task."""
-    return "box" + (_BOX_MARKS[min(boxes.index(colour), len(_BOX_MARKS) - 1)] if boxes[1:] else "")
-
-
-def _surfaces(plane: str) -> str:
-    """Return what kind of name distinguishes two planes: a letter, a material, an unknown
-    material.
-    """
-    if len(plane) == 1:
-        return ""
-    return " (unknown materials)" if "unknown" in plane else " (materials)"
 
 
 def _left_open(text: str, name: str, kind: str) -> str:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
-from deltamem_tui.lab.games.scienceworld_goals import ROOMS
 from deltamem_tui.memory.domain import Move
 from deltamem_tui.memory.places import Fact
-from deltamem_tui.text import condense, distinct, listed, one_line
+from deltamem_tui.text import distinct, listed, one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _MORE = re.compile(r" and \d+ more$")
@@ -29,17 +28,11 @@ TRANSFER = re.compile(
     r"(?:move|pour|pick up|drop|dunk) (?P<what>.+?)(?: (?:in|into|to|on) (?P<to>.+))?"
 )
 _TERMINAL = re.compile(r"\b(?:terminal|anode|cathode)\b")
-_IS_ROOM = re.compile(ROOMS)
-FURNITURE = frozenset(
-    ("table", "counter", "chair", "couch", "bed", "desk", "drawer", "door", "floor")
-)
 _UNHEARD = re.compile(
     r"No known action|Unknown action|Ambiguous request|You can't move something into itself"
 )
-_EVERYWHERE = ("open ", "go ", "pick ", "focus ")
+_EVERYWHERE = ("open", "go", "pick", "focus")
 _WORKING = 6
-_MOST_REFUSED = 3
-_ANSWER_WORDS = 8
 
 
 def room_of(text: str) -> str:
@@ -112,17 +105,13 @@ def _richest(items: Sequence[str]) -> list[str]:
 
 
 def is_sensible(action: str) -> bool:
-    """Return whether an action is more than what the simulator lets one do with anything at all.
-
-    It connects the agent to a door, and pours an orange into a room.
-    """
+    """Return whether an action connects parts of a circuit: the simulator connects anything."""
     if action.startswith("connect "):
         ends = action.removeprefix("connect ").split(" to ", 1)
         return len(ends) == 2 and all(_TERMINAL.search(end) for end in ends)
     if action.startswith("disconnect "):
         return "wire" in action or bool(_TERMINAL.search(action))
-    moved = TRANSFER.fullmatch(action)
-    return not (moved and moved["to"] and _IS_ROOM.fullmatch(moved["to"]))
+    return True
 
 
 def is_lesson(move: Move) -> bool:
@@ -131,45 +120,17 @@ def is_lesson(move: Move) -> bool:
 
 
 def command_facts(moves: Sequence[Move]) -> list[Fact]:
-    """Return one example for each kind of command that worked, and for each that was refused.
-
-    What works in one room may be refused in another: each is noted with its room. What was
-    answered both ways in one room works there.
-    """
-    working = {(move.room, move.action) for move in moves if _is_example(move)}
+    """Return one example for each kind of command that worked, by the room where it did."""
     works: dict[str, tuple[str, str]] = {}
-    refused: dict[tuple[str, str], tuple[str, str]] = {}
     for move in moves:
         verb = move.action.split(" ")[0]
-        here = move.room, move.action
-        if verb.isalpha() and here in working:
-            works.setdefault(verb, here)
-        elif verb.isalpha() and move.effect == "refused" and is_lesson(move):
-            answer = f"{move.action} → {condense(move.answer, _ANSWER_WORDS)}"
-            refused.setdefault((move.room, move.answer), (move.room, answer))
-    return [
-        *_by_room("works", [*works.values()][:_WORKING]),
-        *_by_room("refused", [*refused.values()][:_MOST_REFUSED]),
-    ]
-
-
-def _is_example(move: Move) -> bool:
-    """Return whether a move shows a command that works; some work in every room and go without
-    saying.
-    """
-    moved = TRANSFER.fullmatch(move.action)
-    put_down = moved is not None and moved["to"] in FURNITURE
-    plain = move.effect == "done" and not move.place and is_sensible(move.action)
-    return plain and not put_down and not move.action.startswith(_EVERYWHERE)
-
-
-def _by_room(what: str, texts: Iterable[tuple[str, str]]) -> list[Fact]:
+        plain = move.effect == "done" and not move.place and is_sensible(move.action)
+        if plain and verb.isalpha() and verb not in _EVERYWHERE:
+            works.setdefault(verb, (move.room, move.action))
     rooms: dict[str, list[str]] = {}
-    for room, text in texts:
-        rooms.setdefault(room, []).append(text)
-    return [
-        Fact(f"{what} in {room}" if room else what, tuple(items)) for room, items in rooms.items()
-    ]
+    for room, action in [*works.values()][:_WORKING]:
+        rooms.setdefault(room, []).append(action)
+    return [Fact(f"works in {room}", tuple(actions)) for room, actions in rooms.items() if room]
 
 
 def in_rooms(trajectory: Trajectory) -> Iterator[tuple[str, str]]:
