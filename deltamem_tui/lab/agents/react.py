@@ -6,14 +6,12 @@ Answers are kept, so a game that is played once more costs nothing up to the sam
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from deltamem_tui.errors import PromptTooLongError
-from deltamem_tui.lab.environment import Start
 from deltamem_tui.lab.grounds import Playthrough
 from deltamem_tui.lab.plan import ModelCost
 from deltamem_tui.llm.answers import UnusableAnswer, spoken
@@ -87,32 +85,19 @@ class ReActAgent:
     def _question(self, game: Playthrough, memory: str, share: float) -> str:
         """Fill in the prompt, without as many of the oldest observations as its length asks for."""
         room = int(self._client.info.prompt_tokens * share)
-
-        def filled(left_out: int) -> str:
-            return self._filled(game.start, memory, game.steps, left_out)
-
-        def fits(left_out: int) -> bool:
-            return self._client.count(filled(left_out)) <= room
-
-        if fits(0):
-            return filled(0)
-        counts = range(len(game.steps) + 1)
-        left_out = bisect_left(counts, True, key=fits)
-        if left_out == len(counts):
-            raise PromptTooLongError(
-                f"the task and its memory do not fit the window of {self._client.model}",
-                hint="use a model with a larger window, or a memory that says less",
-            )
-        return filled(left_out)
-
-    def _filled(self, start: Start, memory: str, steps: Sequence[Step], left_out: int) -> str:
-        turns = [
-            _turn(step, "(left out)" if number < left_out else step.observation)
-            for number, step in enumerate(steps)
-        ]
-        values = {"context": memory, "task": start.task, "scene": start.scene}
-        history = "\n".join(turns)
-        return prompts.render(self._prompt, {**values, "history": history})
+        values = {"context": memory, "task": game.start.task, "scene": game.start.scene}
+        for left_out in range(len(game.steps) + 1):
+            turns = [
+                _turn(step, "(left out)" if number < left_out else step.observation)
+                for number, step in enumerate(game.steps)
+            ]
+            question = prompts.render(self._prompt, {**values, "history": "\n".join(turns)})
+            if self._client.count(question) <= room:
+                return question
+        raise PromptTooLongError(
+            f"the task and its memory do not fit the window of {self._client.model}",
+            hint="use a model with a larger window, or a memory that says less",
+        )
 
 
 def read_move(text: str) -> ModelMove:

@@ -7,7 +7,7 @@ The explorer does so too, then tries the actions that the task names.
 from __future__ import annotations
 
 import re
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from hashlib import sha256
@@ -72,7 +72,7 @@ class TextPlayer:
         """Carry out a text until the game is over or the text ends."""
         self.begin(text)
         for task, command in self.commands(text):
-            if self.over:
+            if self.game.over:
                 break
             names = self.renamed(task) if task else {}
             for old, new in sorted(names.items(), key=lambda pair: -len(pair[0])):
@@ -80,14 +80,9 @@ class TextPlayer:
                 command = re.sub(whole, new, command, flags=re.IGNORECASE)  # noqa: PLW2901
             self.carry_out(command)
 
-    @property
-    def over(self) -> bool:
-        """True if nothing more can be done."""
-        return self.game.over
-
     def act(self, action: str) -> str:
         """Take an action, and return what is seen; nothing when the game is over."""
-        if self.over:
+        if self.game.over:
             return ""
         self.last = self.game.act(action)
         return self.last.text
@@ -195,77 +190,62 @@ class AlfworldPlayer(TextPlayer):
         return _kind(words)
 
     def _take(self, thing: str, place: str) -> None:
+        """Take a thing where one was seen, else look in new places: one of each kind, then on."""
         wanted = rf"take {thing} \d+ from .+"
-        if not self._offered(wanted):
-            self._search(wanted, [place, *self.found.get(thing, [])])
-        if action := self._offered(wanted):
-            self.act(action)
-
-    def _search(self, wanted: str, kinds: list[str]) -> None:
-        likely = [place for kind in kinds for place in self.places if _kind(place) == kind]
-        seen = [
-            at for thing, at in self.left.items() if re.fullmatch(wanted, f"take {thing} from x")
-        ]
-        others = sorted(self.places, key=_number)  # one of each kind, then the second of each
-        new = [place for place in (*likely, *others) if place not in self.visited]
-        for place in dict.fromkeys([*seen, *new]):
-            if self.over or self._offered(wanted):
-                return
-            self._visit(place)
-            if not self._offered(wanted) and f"open {place}" in self.last.commands:
-                self.act(f"open {place}")
+        seen = [at for each, at in self.left.items() if _kind(each) == thing]
+        likely = self._of_kinds(place, *self.found.get(thing, []))
+        others = sorted(self.places, key=lambda each: int(each.rsplit(" ", 1)[-1]))
+        new = [each for each in (*likely, *others) if each not in self.visited]
+        self._do(wanted, [*seen, *new])
 
     def _at(self, kind: str, wanted: str) -> str:
-        """Go to a place of a kind, open it if it is closed, and do there what is wanted."""
-        self._go(kind)
-        if not self._offered(wanted) and f"open {self.here}" in self.last.commands:
-            self.act(f"open {self.here}")
+        """Go to a place of a kind, and do there what is wanted."""
+        if _kind(self.here) != kind:
+            for place in self._of_kinds(kind)[:1]:
+                self._visit(place)
+        self._open(wanted)
+        return self._do(wanted)
+
+    def _use(self, verb: str, what: str = "") -> None:
+        """Use a thing where it stands; a lamp is looked for where the text has it, then on."""
+        likely = self._of_kinds(self.named, *self.found.get(_kind(what), []))
+        looks = [*likely, *self.places] if verb in ("use", "toggle") else []
+        self._do(rf"{verb} {_kind(what)} \d+", looks)
+
+    def _do(self, wanted: str, places: Sequence[str] = ()) -> str:
+        """Do what is wanted, where it is offered first; return it, or nothing."""
+        for place in dict.fromkeys(places):
+            if self.game.over or self._offered(wanted):
+                break
+            self._visit(place)
+            self._open(wanted)
         if action := self._offered(wanted):
             self.act(action)
         return action
 
-    def _go(self, kind: str) -> None:
-        if _kind(self.here) == kind:
-            return
-        for place in self.places:
-            if _kind(place) == kind:
-                self._visit(place)
-                return
-
-    def _use(self, verb: str, what: str = "") -> None:
-        """Use a thing where it stands; a lamp is looked for where the text has it, then on."""
-        wanted = rf"{verb} {_kind(what)} \d+"
-        kinds = [self.named, *self.found.get(_kind(what), [])]
-        likely = [place for kind in kinds for place in self.places if _kind(place) == kind]
-        if verb in ("use", "toggle") and not self._offered(wanted):
-            for place in dict.fromkeys([*likely, *self.places]):
-                if self.over or self._offered(wanted):
-                    break
-                self._visit(place)
-        if action := self._offered(wanted):
-            self.act(action)
+    def _of_kinds(self, *kinds: str) -> list[str]:
+        return [place for kind in kinds for place in self.places if _kind(place) == kind]
 
     def _visit(self, place: str) -> None:
         self.here = place
         self.act(f"go to {place}")
         self.visited.add(place)
 
-    def _offered(self, wanted: str) -> str:
-        fitting = (each for each in self.last.commands if re.fullmatch(wanted, each))
-        return next((each for each in fitting if not self._is_placed(each)), "")
+    def _open(self, wanted: str) -> None:
+        if not self._offered(wanted) and f"open {self.here}" in self.last.commands:
+            self.act(f"open {self.here}")
 
-    def _is_placed(self, command: str) -> bool:
-        """Return True if a command would take away again what was put where it belongs."""
-        took = _TAKE.fullmatch(command)
-        return took is not None and took["thing"] in self.placed
+    def _offered(self, wanted: str) -> str:
+        """Return a command that is wanted, if it does not take away what was put in its place."""
+        for each in self.last.commands:
+            took = _TAKE.fullmatch(each)
+            if re.fullmatch(wanted, each) and not (took and took["thing"] in self.placed):
+                return each
+        return ""
 
 
 def _nouns(task: str) -> list[str]:
     return [word for word in re.findall(r"[a-z]+", task.lower()) if word not in _SMALL]
-
-
-def _number(place: str) -> int:
-    return int(place.rsplit(" ", 1)[-1])
 
 
 def _kind(words: str) -> str:
@@ -277,7 +257,9 @@ class ScienceWorldPlayer(TextPlayer):
 
     def __init__(self, game: Playthrough) -> None:
         super().__init__(game, _LAB_VERBS)
-        self.room = self._named(self.start.scene)
+        outside = self.start.scene.startswith("This outside location")
+        found = _ROOM.search(self.start.scene)
+        self.room = "outside" if outside else found[1] if found else ""
 
     def begin(self, text: str) -> None:
         """Read which things are to be tried where one is not there."""
@@ -315,36 +297,21 @@ class ScienceWorldPlayer(TextPlayer):
                 self.act(f"go to {step}")
             self.room = step
 
-    @staticmethod
-    def _named(scene: str) -> str:
-        if scene.startswith("This outside location"):
-            return "outside"
-        found = _ROOM.search(scene)
-        return found[1] if found else ""
-
 
 def _with(command: str, name: str, other: str) -> str:
     return re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", other, command)
 
 
-def _neighbours(room: str) -> list[str]:
-    back = [other for other, doors in _DOORS.items() if room in doors]
-    return list(dict.fromkeys([*_DOORS.get(room, ()), *back]))
-
-
 def _route(start: str, end: str) -> list[str]:
     """Return the rooms to walk through, the last one included; none if there is no way."""
     ways: dict[str, list[str]] = {start: []}
-    waiting = deque([start])
-    while waiting:
-        room = waiting.popleft()
-        if room == end:
-            return ways[room]
-        for other in _neighbours(room):
+    for room in (waiting := [start]):
+        back = [other for other, doors in _DOORS.items() if room in doors]
+        for other in (*_DOORS.get(room, ()), *back):
             if other not in ways:
                 ways[other] = [*ways[room], other]
                 waiting.append(other)
-    return []
+    return ways.get(end, [])
 
 
 PLAYERS: Mapping[str, Callable[[Playthrough], TextPlayer]] = {
