@@ -20,6 +20,7 @@ from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
 from deltamem_tui.lab.environment import ENVIRONMENTS
 from deltamem_tui.llm.cost import Budget
+from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -90,7 +91,6 @@ def play(
     All contestants meet the same games in the same order. Finished games are stored: the
     same command continues an interrupted contest, and shows a finished one.
     """
-    from deltamem_tui.lab.environment import no_such_split
     from deltamem_tui.lab.grounds import GameGround
     from deltamem_tui.lab.plan import drawn
     from deltamem_tui.lab.workers import Workers
@@ -101,7 +101,8 @@ def play(
         environment = workers.environment
         chosen = split or environment.splits[0]
         if chosen not in environment.splits:  # a user's own need not look at the name
-            raise no_such_split(chosen, environment.splits)
+            hint = f"one of {', '.join(environment.splits)}"
+            raise UsageError(f"unknown split {one_line(chosen, 40)!r}", hint=hint)
         games = drawn(workers.games(chosen), wishes.games, wishes.seed)
         player = contest.agent(agent, agent_command, environment.domain)
         log = [each for each in contest.learn_from(environment.domain) if each.outcome.known]

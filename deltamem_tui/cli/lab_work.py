@@ -58,11 +58,12 @@ def work(
     with interruptible() as stop:
         with logs_as_bank(invocation, _by_age(logs), stop, **choices) as (bank, report):
             found, domain = [*episodes(bank)], bank.manifest.domain
-        split = lab.WorkSplit.by_time(found, hold_out)
-        if not (split.learnt and split.asked):
+        last = max(1, round(hold_out * len(found)))
+        learnt, asked = found[:-last], found[-last:]
+        if not learnt:
             what = f"{len(found)} episodes cannot be split into learnt and held out"
             raise UsageError(what, hint="name more logs, or another --hold-out")
-        if not any(each.outcome.known for each in split.learnt):
+        if not any(each.outcome.known for each in learnt):
             hint = "`--outcome success` takes all as successes, `--outcome FILE` says it of each"
             raise UsageError("no episode says how it ended, so none can be learnt", hint=hint)
         loaded = load(invocation.settings(embedder=embedder).embedder)
@@ -72,7 +73,8 @@ def work(
             invocation.output.progress("learning and asking", total) as advance,
         ):
             measures = lab.compared(
-                split,
+                learnt,
+                asked,
                 rivals,
                 loaded,
                 Path(folder),
@@ -83,14 +85,14 @@ def work(
             )
     columns = [each for each in lab.MEASURES if any(each in some for some in measures.values())]
     data = {
-        "learnt": len(split.learnt),
-        "asked": len(split.asked),
+        "learnt": len(learnt),
+        "asked": len(asked),
         "budget": budget,
         "embedder": loaded.card.model,
         "memories": {name: to_builtins(some) for name, some in measures.items()},
     }
-    notes = [f"{len(split.learnt)} episodes learnt, {len(split.asked)} asked, {budget} tokens"]
-    if unknown := sum(not each.outcome.known for each in split.learnt):
+    notes = [f"{len(learnt)} episodes learnt, {len(asked)} asked, {budget} tokens"]
+    if unknown := sum(not each.outcome.known for each in learnt):
         notes.append(f"{unknown} episodes do not say how they ended and were not learnt")
     notes += [f"{each.replace('_', ' ')}: {lab.MEASURES[each]}" for each in columns]
     errors = [*report.refusals]

@@ -8,12 +8,13 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+from msgspec import structs
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
@@ -25,7 +26,7 @@ from deltamem_tui.lab.contestants import (
     Contestant,
     Memory,
     RawMemory,
-    SharedEmbedder,
+    as_learnt,
     baseline,
     judged_by_chance,
 )
@@ -35,17 +36,18 @@ from deltamem_tui.lab.plan import (
     RESULT,
     ContestantFolder,
     ContestPlan,
+    ModelCost,
     StartPoint,
+    TrialResult,
     keep_plan,
-    owned,
 )
-from deltamem_tui.lab.result import ContestResult, Finish, contest_result
+from deltamem_tui.lab.result import ContestantResult, ContestResult, measured
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import settings_of
 from deltamem_tui.memory.statistics import history
-from deltamem_tui.memory.vectors.search import embedder_of
+from deltamem_tui.memory.vectors.search import EmbeddingCache, embedder_of
 from deltamem_tui.trajectory.model import Trajectory
 
 if TYPE_CHECKING:
@@ -92,10 +94,11 @@ def hold(
             raise KeyboardInterrupt
         between()
 
-    shared = SharedEmbedder(tools.embedder)
-    with owned(folder):
+    tools = replace(tools, embedder=EmbeddingCache(tools.embedder))
+    busy, hint = "another process plays this contest", "wait until it is done"
+    with files.locked(folder / ".lock", 1.0, busy, hint):
         runners = [
-            _Runner(plan, tools, shared, each, folder / name, unless_halted, advance)
+            _Runner(plan, tools, each, ContestantFolder(folder / name), unless_halted, advance)
             for each, name in zip(plan.contestants, plan.folders, strict=True)
         ]
         side_by_side = partial(_side_by_side, tools=tools, halted=halted)
@@ -106,7 +109,12 @@ def hold(
             if plan.learns:
                 lanes = [(plan.games, [each]) for each in runners]
         side_by_side([partial(_play, *lane) for lane in lanes])
-        result = contest_result(plan, [each.finish() for each in runners], excluded)
+        result = ContestResult(
+            *(plan.environment, plan.split, plan.protocol, plan.agent, len(plan.games)),
+            *(plan.seed, plan.limit, plan.domain, plan.embedder, plan.writer.split()[0]),
+            contestants=tuple(each.result(runners[0].results) for each in runners),
+            excluded=excluded or {},
+        )
         files.replace(folder / RESULT, msgspec.json.encode(result))
         return result
 
@@ -117,115 +125,113 @@ def _play(games: Sequence[GameInfo], runners: Sequence[_Runner]) -> None:
             each.play(info)
 
 
+@dataclass(slots=True)
 class _Runner:
     """One contestant's way through the games."""
 
-    def __init__(
-        self,
-        plan: ContestPlan,
-        tools: Tools,
-        embedder: SharedEmbedder,
-        contestant: Contestant,
-        folder: Path,
-        between: Callable[[], object],
-        advance: Callable[[Contestant], object],
-    ) -> None:
-        self._plan, self._tools, self._embedder = plan, tools, embedder
-        self._contestant, self._between, self._advance = contestant, between, advance
-        self._folder = ContestantFolder(folder)
-        self._memory: Memory
-        self._start: StartPoint
+    plan: ContestPlan
+    tools: Tools
+    contestant: Contestant
+    folder: ContestantFolder
+    between: Callable[[], object]
+    advance: Callable[[Contestant], object]
+    memory: Memory = field(init=False)
+    start: StartPoint = field(init=False)
 
     def begin(self, log: Sequence[Trajectory]) -> None:
         """Make the memory, and have it learn what comes before the games."""
-        self._folder.mend()
-        finished = self._folder.episodes() if self._plan.learns else []
-        sort = self._contestant.sort
-        if sort == "baseline":
+        self.folder.mend()
+        finished = self.folder.episodes() if self.plan.learns else []
+        who, embedder = self.contestant, self.tools.embedder
+        if who.sort == "baseline":
             known = (*log, *finished)
-            name, domain = self._contestant.method, self._plan.domain
-            self._memory = baseline(name, domain, self._embedder, known)
+            self.memory = baseline(who.method, self.plan.domain, embedder, known)
         else:
             bank = self._bank()
-            embedder: Embedder = self._embedder
             if bank.manifest.embedder.get("model") != embedder.card.model:
-                embedder = SharedEmbedder(embedder_of(bank))
-            admitted = partial(self._admitted, bank)
-            self._memory = BankMemory(bank, embedder, self._tools.writer, admitted)
-        start = self._folder.start
+                embedder = EmbeddingCache(embedder_of(bank))
+            policy = settings_of(bank).admission if who.bank else who.admission
+            admitted = partial(self._admitted, policy)
+            self.memory = BankMemory(bank, embedder, self.tools.writer, admitted)
+        start = self.folder.start
         if start is None:
-            usage = self._paid() if sort == "bank" else Usage()
-            for each in log if sort == "method" else ():
-                self._between()
-                self._memory.learn(each)
+            usage = self._paid() if who.bank else Usage()
+            for each in log if who.sort == "method" else ():
+                self.between()
+                self.memory.learn(each)
             start = self._start_point(usage)
-            self._folder.begin(start)
-        elif sort != "baseline" and finished:
-            self._memory.learn(finished[-1])  # it may have been played, but not learnt yet
-        self._start = start
+            self.folder.begin(start)
+        elif who.sort != "baseline" and finished:
+            self.memory.learn(finished[-1])  # it may have been played, but not learnt yet
+        self.start = start
 
     def play(self, info: GameInfo) -> None:
         """Play a game, if it was not played before."""
-        if info.name not in self._folder.results:
-            self._between()
-            result, episode = self._tools.ground.trial(info, self._contestant, self._memory)
-            self._folder.keep(result, episode)
-            if self._plan.learns and episode.steps:
-                self._memory.learn(episode)
-        self._advance(self._contestant)
+        if info.name not in self.folder.results:
+            self.between()
+            result, episode = self.tools.ground.trial(info, self.contestant, self.memory)
+            self.folder.keep(result, episode)
+            if self.plan.learns and episode.steps:
+                self.memory.learn(episode)
+        self.advance(self.contestant)
 
-    def finish(self) -> Finish:
-        """Return what came of it."""
-        usage = self._start.usage
-        if self._plan.learns or self._contestant.sort == "method":
-            usage = self._paid()
-        results = [self._folder.results[each.name] for each in self._plan.games]
-        size, paid = self._memory.size(), usage - self._start.usage
-        return Finish(self._contestant, self._start, results, size, paid)
+    @property
+    def results(self) -> list[TrialResult]:
+        """All games, in their order, once they are played."""
+        return [self.folder.results[each.name] for each in self.plan.games]
 
-    def _bank(self) -> Bank:
-        path, given = self._folder.path / "bank", self._contestant.bank
-        if given and not self._plan.learns:
-            return Bank.open(given)
-        if path.exists():
-            return Bank.open(path)
-        if given:
-            return copy_bank(Bank.open(given), path, history=True)
-        who, domain = self._contestant, self._plan.domain
-        return create_bank(
-            path,
-            embedder=self._embedder,
-            domain=domain,
-            method=who.method,
-            parameters=who.settings(domain, self._embedder.card.model),
+    def result(self, first: Sequence[TrialResult]) -> ContestantResult:
+        """Return what came of it, compared with the first contestant."""
+        paid = self._paid() - self.start.usage
+        return ContestantResult(
+            self.contestant,
+            measured(self.results, first),
+            self.start,
+            self.memory.size(),
+            ModelCost(paid.calls, paid.prompt_tokens + paid.completion_tokens, paid.cost),
+            tuple(structs.replace(each, memory="") for each in self.results),
         )
 
-    def _admitted(self, bank: Bank, episode: Trajectory) -> Trajectory | None:
-        if self._plan.judge_error is not None:
-            episode = judged_by_chance(episode, self._plan.judge_error, self._plan.seed)
-        given = self._contestant.sort == "bank"
-        return self._contestant.admitted(episode, settings_of(bank).admission if given else "")
+    def _bank(self) -> Bank:
+        path, who, domain = self.folder.path / "bank", self.contestant, self.plan.domain
+        if who.bank and not self.plan.learns:
+            return Bank.open(who.bank)
+        if path.exists():
+            return Bank.open(path)
+        if who.bank:
+            return copy_bank(Bank.open(who.bank), path, history=True)
+        embedder = self.tools.embedder
+        settings = who.settings(domain, embedder.card.model)
+        return create_bank(
+            path, embedder=embedder, domain=domain, method=who.method, parameters=settings
+        )
+
+    def _admitted(self, policy: str, episode: Trajectory) -> Trajectory | None:
+        if self.plan.judge_error is not None:
+            episode = judged_by_chance(episode, self.plan.judge_error, self.plan.seed)
+        return as_learnt(episode, policy)
 
     def _paid(self) -> Usage:
-        memory = self._memory
+        memory = self.memory
         return history(memory.bank).usage if isinstance(memory, BankMemory) else Usage()
 
     def _start_point(self, usage: Usage) -> StartPoint:
         """Note which of the games the memory had learnt from, as far as its episodes say."""
         known: set[str] = set()
         played: dict[str, str] = {}
-        if isinstance(self._memory, RawMemory):
-            played = {each.id: self._tools.ground.game_of(each) for each in self._memory.episodes}
-        elif isinstance(self._memory, BankMemory):
-            bank = self._memory.bank
+        game_of = self.tools.ground.game_of
+        if isinstance(self.memory, RawMemory):
+            played = {each.id: game_of(each) for each in self.memory.episodes}
+        else:
+            bank = self.memory.bank
             trees = bank.trees.values()
             known = {each for tree in trees for node in tree for each in node.origin.episodes}
             for each in episodes(bank):
                 if each.id in known or bank.episodes.state(each.id) == EpisodeState.LEARNT:
-                    played[each.id] = self._tools.ground.game_of(each)
+                    played[each.id] = game_of(each)
         unknown = len([each for each in {*known, *played} if not played.get(each)])
-        seen = len({each.name for each in self._plan.games} & {*played.values()})
-        return StartPoint(len({*known, *played}), seen, unknown, self._memory.size(), usage)
+        seen = len({each.name for each in self.plan.games} & {*played.values()})
+        return StartPoint(len({*known, *played}), seen, unknown, self.memory.size(), usage)
 
 
 def _side_by_side(

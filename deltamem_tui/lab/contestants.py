@@ -32,14 +32,11 @@ from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.method import display_of, method_named, method_of, names
 from deltamem_tui.memory.policies import as_admitted, policy_named
 from deltamem_tui.memory.settings import Settings, assigned
-from deltamem_tui.memory.vectors.search import EmbeddingCache
 from deltamem_tui.text import count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
 from deltamem_tui.trajectory.receipt import Receipt
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from deltamem_tui.memory.writers.writer import Writer
 
 
@@ -95,15 +92,19 @@ class Contestant(Struct, frozen=True, omit_defaults=True):
                 settings = assigned(settings, each)
         return settings
 
-    def admitted(self, episode: Trajectory, policy: str = "") -> Trajectory | None:
+    def admitted(self, episode: Trajectory) -> Trajectory | None:
         """Return the episode as it is learnt; None if it is not."""
-        policy = policy or self.admission
-        if policy != UNJUDGED:
-            return as_admitted(policy_named(policy), episode)
-        verdict = Outcome(True, source="judge", reason="learnt as if it had succeeded")
-        verdicts = (episode.outcome, *episode.verdicts)
-        others = tuple(each for each in verdicts if each.source != "judge" and each.known)
-        return episode.with_facts(outcome=verdict, verdicts=others)
+        return as_learnt(episode, self.admission)
+
+
+def as_learnt(episode: Trajectory, policy: str) -> Trajectory | None:
+    """Return an episode as an admission policy, or `unjudged`, has it learnt; None if it is not."""
+    if policy != UNJUDGED:
+        return as_admitted(policy_named(policy), episode)
+    verdict = Outcome(True, source="judge", reason="learnt as if it had succeeded")
+    verdicts = (episode.outcome, *episode.verdicts)
+    others = tuple(each for each in verdicts if each.source != "judge" and each.known)
+    return episode.with_facts(outcome=verdict, verdicts=others)
 
 
 def contestants(methods: Iterable[str], banks: Mapping[str, Path]) -> tuple[Contestant, ...]:
@@ -302,22 +303,3 @@ class BankMemory:
 
 Memory = RawMemory | BankMemory
 """A contestant's memory; threads may share it."""
-
-
-class SharedEmbedder:
-    """An embedder that threads ask in turn, and that embeds no text twice."""
-
-    def __init__(self, embedder: Embedder) -> None:
-        self.card = embedder.card
-        self._cached = EmbeddingCache(embedder)
-        self._lock = threading.Lock()
-
-    def embed_passages(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed what nodes say."""
-        with self._lock:
-            return self._cached.embed_passages(texts)
-
-    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Embed questions."""
-        with self._lock:
-            return self._cached.embed_queries(texts)

@@ -11,7 +11,6 @@ import shutil
 import sys
 from collections.abc import Sequence
 from contextlib import redirect_stdout
-from difflib import get_close_matches
 from functools import cache, lru_cache
 from importlib.util import find_spec, module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -111,9 +110,7 @@ def environment_named(spec: str, *, games: Path | None = None) -> Environment:
     if colon and file.endswith(".py"):
         return _from_file(Path(file).expanduser(), name)
     if spec not in ENVIRONMENTS:
-        near = get_close_matches(spec, ENVIRONMENTS, n=1)
-        meant = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(ENVIRONMENTS)}."
-        hint = f"{meant} One of your own is FILE.py:NAME."
+        hint = f"one of {', '.join(ENVIRONMENTS)}, or FILE.py:NAME of your own"
         raise UsageError(f"unknown environment {one_line(spec, 60)!r}", hint=hint)
     return AlfworldEnvironment(games) if spec == "alfworld" else ScienceWorldEnvironment()
 
@@ -152,17 +149,6 @@ def require(modules: Sequence[str], hint: str) -> None:
         raise UsageError(f"{' and '.join(missing)} cannot be imported", hint=hint)
 
 
-def no_such_split(split: str, known: Sequence[str]) -> UsageError:
-    """Return the error of an unknown split."""
-    return UsageError(f"unknown split {one_line(split, 40)!r}", hint=f"one of {', '.join(known)}")
-
-
-def no_such_game(name: str, environment: str) -> UsageError:
-    """Return the error of an unknown game."""
-    return UsageError(f"{environment} has no game {one_line(name, 120)!r}")
-
-
-_MODULES, _INSTALL = ("alfworld", "textworld"), "pip install 'deltamem-tui[alfworld]'"
 _SPLITS = {
     "dev": "valid_seen",
     "test": "valid_unseen",
@@ -176,10 +162,6 @@ _LONGEST = 1_000  # the simulators' own limit, above all that an agent is given
 # What ALFWorld's own loader skips: tasks with slices or with things in things.
 _SKIPPED = ("movable", "Sliced")
 _INNER = ("", "alfworld_games", "json_2.1.1")
-_HINT = (
-    "`alfworld-download` fetches them; "
-    f"or name their folder by --games-from or {paths.GAMES_VARIABLE}"
-)
 
 
 class AlfworldEnvironment:
@@ -195,29 +177,22 @@ class AlfworldEnvironment:
 
     def games(self, split: str) -> Sequence[GameInfo]:
         """Return the games of a split, in an order drawn by a fixed seed."""
-        if split not in _SPLITS:
-            raise no_such_split(split, self.splits)
-        require(_MODULES, _INSTALL)
+        require(("alfworld", "textworld"), "pip install 'deltamem-tui[alfworld]'")
         root = _games_root(self._games)
-        files = sorted((root / _SPLITS[split]).glob(f"*/*/{_FILE}"))
-        playable = [(file, digest) for file in files if (digest := _digest(file))]
-        if not playable:
-            raise UsageError(f"there are no games of the split {split}", source=str(root))
-        random.Random(7).shuffle(playable)  # noqa: S311 - the same order each time
         found: list[GameInfo] = []
-        for file, digest in playable:
-            place = file.parent.relative_to(root)
-            kind = place.parts[1].partition("-")[0]
-            found.append(GameInfo(place.as_posix(), split, kind, digest))
+        for file in sorted((root / _SPLITS[split]).glob(f"*/*/{_FILE}")):
+            if digest := _digest(file):
+                place = file.parent.relative_to(root)
+                kind = place.parts[1].partition("-")[0]
+                found.append(GameInfo(place.as_posix(), split, kind, digest))
+        if not found:
+            raise UsageError(f"there are no games of the split {split}", source=str(root))
+        random.Random(7).shuffle(found)  # noqa: S311 - the same order each time
         return found
 
     def load(self, game: GameInfo) -> AlfworldGame:
         """Load a game."""
-        require(_MODULES, _INSTALL)
-        file = _games_root(self._games) / game.name / _FILE
-        if not _NAME.fullmatch(game.name) or not file.is_file():
-            raise no_such_game(game.name, self.name)
-        return AlfworldGame(file)
+        return AlfworldGame(_games_root(self._games) / game.name / _FILE)
 
     def game_of(self, episode: Trajectory) -> str:
         """Return the game whose folder an episode's log names."""
@@ -226,17 +201,28 @@ class AlfworldEnvironment:
 
 
 class AlfworldGame:
-    """A household; its file is read when the game is first begun."""
+    """A household, read from its file."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._env: Any = None
+        import textworld
+        import textworld.gym
+        from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
+
+        _translate_once()
+        wanted = textworld.EnvInfos(won=True, admissible_commands=True, extras=["gamefile"])
+        self._env = textworld.gym.make(
+            textworld.gym.register_games(
+                [str(file)],
+                wanted,
+                batch_size=1,
+                asynchronous=False,
+                max_episode_steps=_LONGEST,
+                wrappers=[AlfredDemangler(), AlfredInfos],
+            )
+        )
 
     def start(self) -> Start:
         """Begin."""
-        if self._env is None:
-            _translate_once()
-            self._env = self._loaded()
         texts, infos = self._env.reset()
         scene, _, task = texts[0].partition(_GOAL)
         commands = tuple(infos["admissible_commands"][0])
@@ -247,23 +233,6 @@ class AlfworldGame:
         texts, _, dones, infos = self._env.step([action])
         commands = tuple(infos["admissible_commands"][0])
         return Observation(texts[0], float(bool(infos["won"][0])), bool(dones[0]), commands)
-
-    def _loaded(self) -> Any:
-        import textworld
-        import textworld.gym
-        from alfworld.agents.environment.alfred_tw_env import AlfredDemangler, AlfredInfos
-
-        wanted = textworld.EnvInfos(won=True, admissible_commands=True, extras=["gamefile"])
-        return textworld.gym.make(
-            textworld.gym.register_games(
-                [str(self._file)],
-                wanted,
-                batch_size=1,
-                asynchronous=False,
-                max_episode_steps=_LONGEST,
-                wrappers=[AlfredDemangler(), AlfredInfos],
-            )
-        )
 
 
 def _digest(file: Path) -> str:
@@ -301,7 +270,8 @@ def _games_root(chosen: Path | None) -> Path:
         if any((root / each).is_dir() for each in _SPLITS.values()):
             return root
     source = str(places[0]) if named else None
-    raise UsageError("ALFWorld's games are not here", source=source, hint=_HINT)
+    hint = f"get them by `alfworld-download`, or name --games-from or {paths.GAMES_VARIABLE}"
+    raise UsageError("ALFWorld's games are not here", source=source, hint=hint)
 
 
 class ScienceWorldEnvironment:
@@ -317,8 +287,6 @@ class ScienceWorldEnvironment:
 
     def games(self, split: str) -> Sequence[GameInfo]:
         """Return the variations of a split, three of each task, drawn by a fixed seed."""
-        if split not in self.splits:
-            raise no_such_split(split, self.splits)
         world, drawn = simulator(), random.Random(7)  # noqa: S311 - the same ones each time
         found: list[GameInfo] = []
         for task in sorted(world.get_task_names()):
@@ -331,8 +299,6 @@ class ScienceWorldEnvironment:
     def load(self, game: GameInfo) -> ScienceWorldGame:
         """Load a variation."""
         task, _, variation = game.name.rpartition("/")
-        if not variation.isdecimal() or task not in simulator().get_task_names():
-            raise no_such_game(game.name, self.name)
         return ScienceWorldGame(task, int(variation))
 
     def game_of(self, episode: Trajectory) -> str:

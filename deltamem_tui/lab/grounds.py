@@ -34,8 +34,9 @@ class Playthrough:
 
     def __post_init__(self) -> None:
         seen = self.game.start()
-        self.start = Start(clean(seen.task), clean(seen.scene), _cleaned(seen.commands))
-        self.last = Observation(self.start.scene, 0.0, done=False, commands=self.start.commands)
+        commands = tuple(map(clean, seen.commands))
+        self.start = Start(clean(seen.task), clean(seen.scene), commands)
+        self.last = Observation(self.start.scene, 0.0, done=False, commands=commands)
 
     @property
     def over(self) -> bool:
@@ -46,15 +47,11 @@ class Playthrough:
         """Take an action. Nothing happens when the game is over."""
         if not self.over:
             seen = self.game.step(action)
-            commands = _cleaned(seen.commands)
+            commands = tuple(map(clean, seen.commands))
             self.last = Observation(clean(seen.text), seen.score, seen.done, commands)
             self.best = max(self.best, self.last.score)
             self.steps.append(Step(action, self.last.text, thought))
         return self.last
-
-
-def _cleaned(commands: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(map(clean, commands))
 
 
 class Agent(Protocol):

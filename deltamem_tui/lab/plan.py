@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -161,8 +160,7 @@ class ContestantFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._results = path / RESULTS
-        found = [each for _, each in _lines(self._results, TrialResult)]
-        self.results = {each.game: each for each in found}
+        self.results = {each.game: each for each in _lines(self._results, TrialResult)}
 
     def mend(self) -> None:
         """Cut a line off that was not finished when the contest was killed."""
@@ -191,13 +189,10 @@ class ContestantFolder:
     def episodes(self) -> list[Trajectory]:
         """Return the episodes of finished games, in the order in which they were played."""
         path, found = self.path / EPISODES, {}
-        for number, line in _lines(path, dict[str, object]):
-            facts = line.get("metadata")
-            game = facts.get("game") if isinstance(facts, dict) else None
-            if not isinstance(game, str):
-                raise damaged(path, "an episode does not name its game", f"line {number}")
-            if game in self.results:
-                found[game] = from_record(line)
+        for line in _lines(path, dict[str, object]):
+            episode = from_record(line)
+            if (game := episode.metadata.get("game", "")) in self.results:
+                found[game] = episode
         return list(found.values())
 
 
@@ -214,14 +209,6 @@ def keep_plan(folder: Path, plan: ContestPlan) -> None:
         raise UsageError("something else is here", source=source, hint=other)
     files.make_folders(folder)
     files.replace(path, msgspec.json.format(msgspec.json.encode(plan)))
-
-
-@contextmanager
-def owned(folder: Path) -> Iterator[None]:
-    """Keep other processes from playing the same contest."""
-    busy, hint = "another process plays this contest", "wait until it is done"
-    with files.locked(folder / ".lock", 1.0, busy, hint):
-        yield
 
 
 def drawn(games: Sequence[GameInfo], count: int | None, seed: int) -> list[GameInfo]:
@@ -244,11 +231,8 @@ def drawn(games: Sequence[GameInfo], count: int | None, seed: int) -> list[GameI
 
 def digest_of_episodes(episodes: Iterable[Trajectory]) -> str:
     """Return 32 hexadecimal digits of some episodes, in their order; empty for none."""
-    digest, some = hashlib.sha256(), False
-    for each in episodes:
-        digest.update(to_line(each))
-        some = True
-    return digest.hexdigest()[:32] if some else ""
+    lines = b"".join(map(to_line, episodes))
+    return hashlib.sha256(lines).hexdigest()[:32] if lines else ""
 
 
 def digest_of_bank(bank: Bank) -> str:
@@ -278,12 +262,12 @@ def damaged(path: Path, reason: str, position: str | None = None) -> UsageError:
     )
 
 
-def _lines(path: Path, kind: type[T]) -> Iterator[tuple[int, T]]:
-    """Yield the whole lines of a file of JSON lines with their numbers; none if it is missing."""
+def _lines(path: Path, kind: type[T]) -> Iterator[T]:
+    """Yield the whole lines of a file of JSON lines; none if it is missing."""
     decoder = decoder_of(kind)
     for number, line in enumerate(_whole_lines(path) if path.exists() else [], 1):
         try:
-            yield number, decoder.decode(line)
+            yield decoder.decode(line)
         except _UNREADABLE as error:
             raise damaged(path, str(error), f"line {number}") from error
 

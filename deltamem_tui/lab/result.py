@@ -8,17 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 from numpy.typing import NDArray
 
 from deltamem_tui.lab.contestants import Contestant, MemorySize
-from deltamem_tui.lab.plan import LOG, ContestPlan, ModelCost, StartPoint, TrialResult
-from deltamem_tui.llm.cost import Usage
+from deltamem_tui.lab.plan import LOG, ModelCost, StartPoint, TrialResult
 from deltamem_tui.text import counted
 
 SAMPLES = 2000
@@ -78,41 +76,6 @@ class ContestResult(Struct, frozen=True):
     def of_log(self) -> bool:
         """True if no agent acted."""
         return self.environment == LOG
-
-
-@dataclass(frozen=True, slots=True)
-class Finish:
-    """The end of a contestant's games."""
-
-    contestant: Contestant
-    start: StartPoint
-    results: Sequence[TrialResult]
-    size: MemorySize = field(default_factory=MemorySize)
-    usage: Usage = field(default_factory=Usage)
-
-    def compared(self, first: Finish) -> ContestantResult:
-        """Return what came of it, compared with the first contestant."""
-        tokens = self.usage.prompt_tokens + self.usage.completion_tokens
-        return ContestantResult(
-            self.contestant,
-            measured(self.results, first.results),
-            self.start,
-            self.size,
-            ModelCost(self.usage.calls, tokens, self.usage.cost),
-            tuple(replace(each, memory="") for each in self.results),
-        )
-
-
-def contest_result(
-    plan: ContestPlan, finishes: Sequence[Finish], excluded: Mapping[str, int] | None = None
-) -> ContestResult:
-    """Return what all contestants came to, compared with the first of them."""
-    return ContestResult(
-        *(plan.environment, plan.split, plan.protocol, plan.agent, len(plan.games)),
-        *(plan.seed, plan.limit, plan.domain, plan.embedder, plan.writer.split()[0]),
-        contestants=tuple(each.compared(finishes[0]) for each in finishes),
-        excluded=excluded or {},
-    )
 
 
 def measured(results: Sequence[TrialResult], first: Sequence[TrialResult]) -> dict[str, Measure]:
@@ -212,25 +175,18 @@ def title_of(found: ContestResult) -> str:
 def warnings(found: ContestResult) -> list[str]:
     """Return what to know before believing the numbers."""
     told = [f"not counted: {count:,} {why}" for why, count in found.excluded.items()]
-    told += [
-        f"{each.contestant.name}: {line}"
-        for each in found.contestants
-        for line in warnings_of(each, found)
-    ]
+    for each in found.contestants:
+        start, name = each.start, each.contestant.name
+        learns = found.protocol in ("online", "unfrozen") and each.contestant.method != "nothing"
+        if learns and each.size == start.size:
+            told.append(f"{name}: learnt nothing from its games")
+        if start.seen:
+            of = counted(found.games, "game")
+            told.append(f"{name}: had learnt from {start.seen} of the {of} before")
+        if start.unknown and not found.of_log:
+            of = counted(start.learnt, "episode")
+            told.append(f"{name}: {start.unknown:,} of the {of} learnt do not name their game")
     return told + list(LIMITS if found.of_log else ())
-
-
-def warnings_of(each: ContestantResult, found: ContestResult) -> Iterator[str]:
-    """Yield the same of one contestant."""
-    start = each.start
-    learns = found.protocol in ("online", "unfrozen") and each.contestant.method != "nothing"
-    if learns and each.size == start.size:
-        yield "learnt nothing from its games"
-    if start.seen:
-        yield f"had learnt from {start.seen} of the {counted(found.games, 'game')} before"
-    if start.unknown and not found.of_log:
-        of = counted(start.learnt, "episode")
-        yield f"{start.unknown:,} of the {of} that it had learnt do not name their game"
 
 
 @dataclass(frozen=True, slots=True)

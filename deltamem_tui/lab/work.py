@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path, PurePosixPath
 
@@ -18,15 +17,16 @@ from deltamem_tui.lab.contestants import (
     BankMemory,
     Contestant,
     Memory,
-    SharedEmbedder,
     baseline,
 )
 from deltamem_tui.lab.plan import TrialResult
 from deltamem_tui.lab.result import Measure, measured
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.method import RulesExtractor
+from deltamem_tui.memory.vectors.search import EmbeddingCache
 from deltamem_tui.memory.work.facts import facts_of
 from deltamem_tui.memory.work.paths import paths_in
+from deltamem_tui.text import distinct
 from deltamem_tui.trajectory.model import Trajectory, scene_of
 
 MEASURES: Mapping[str, str] = {
@@ -52,33 +52,26 @@ Recall = Callable[[str, str], str]
 """A memory: the text for a task and a scene."""
 
 
-@dataclass(frozen=True, slots=True)
-class Needs:
-    """Items that an episode touched: by kind of need, each in the order of its first use."""
+Needs = Mapping[str, Sequence[str]]
+"""Items that an episode touched: by kind of need, each in the order of its first use."""
 
-    edited: tuple[str, ...] = ()
-    read: tuple[str, ...] = ()
-    folders: tuple[str, ...] = ()
-    checks: tuple[str, ...] = ()
-    terms: tuple[str, ...] = ()
 
-    @classmethod
-    def of(cls, episode: Trajectory) -> Needs:
-        """Return what an episode needed, as its own steps show it."""
-        found: dict[str, list[str]] = {}
-        for fact in facts_of(episode):
-            found.setdefault(fact.kind, []).append(fact.value)
-        edited = found.get("edit", [])
-        folders = dict.fromkeys(str(PurePosixPath(each).parent) for each in edited)
-        terms = [*found.get("tool", ()), *found.get("table", ()), *found.get("clause", ())]
-        terms += [term for line in found.get("run", ()) for term in _command_terms(line)]
-        return cls(
-            tuple(edited),
-            tuple(each for each in found.get("read", ()) if each not in edited),
-            tuple(each for each in folders if each != "."),
-            tuple(found.get("check", ())),
-            tuple(dict.fromkeys(terms)),
-        )
+def needs_of(episode: Trajectory) -> Needs:
+    """Return what an episode needed, as its own steps show it."""
+    found: dict[str, list[str]] = {}
+    for fact in facts_of(episode):
+        found.setdefault(fact.kind, []).append(fact.value)
+    edited = found.get("edit", [])
+    folders = distinct(str(PurePosixPath(each).parent) for each in edited)
+    terms = [*found.get("tool", ()), *found.get("table", ()), *found.get("clause", ())]
+    terms += [term for line in found.get("run", ()) for term in _command_terms(line)]
+    return {
+        "edited": edited,
+        "read": [each for each in found.get("read", ()) if each not in edited],
+        "folders": [each for each in folders if each != "."],
+        "checks": found.get("check", []),
+        "terms": distinct(terms),
+    }
 
 
 def _command_terms(line: str) -> list[str]:
@@ -87,32 +80,16 @@ def _command_terms(line: str) -> list[str]:
     return [head, *(f"{head} {word}" for word in rest if word.startswith("-"))]
 
 
-@dataclass(frozen=True, slots=True)
-class WorkSplit:
-    """Episodes that are learnt, and later ones that are asked about."""
-
-    learnt: Sequence[Trajectory]
-    asked: Sequence[Trajectory]
-
-    @classmethod
-    def by_time(cls, episodes: Sequence[Trajectory], share: float) -> WorkSplit:
-        """Hold out the last episodes."""
-        first = len(episodes) - max(1, round(share * len(episodes)))
-        return cls(episodes[:first], episodes[first:])
-
-
 class WorkQuestions:
-    """The held-out tasks, and what a memory of the learnt episodes could know of each."""
+    """Held-out episodes, and what a memory of the learnt ones could know of their tasks."""
 
-    def __init__(self, split: WorkSplit) -> None:
-        self.learnt = [Needs.of(each) for each in split.learnt]
-        self._known = Needs(*(tuple(self.counts(name)) for name in Needs.__slots__))
-        self._asked = [(each, Needs.of(each)) for each in split.asked]
-
-    def counts(self, name: str) -> Counter[str]:
-        """Count the learnt episodes with each need of a kind, the most frequent first."""
-        found = Counter(need for each in self.learnt for need in getattr(each, name))
-        return Counter(dict(found.most_common()))
+    def __init__(self, learnt: Iterable[Trajectory], asked: Iterable[Trajectory]) -> None:
+        needs = [needs_of(each) for each in learnt]
+        self.counts = {
+            name: dict(Counter(need for each in needs for need in each[name]).most_common())
+            for name in (*_FILES, "terms")
+        }
+        self._asked = [(each, needs_of(each)) for each in asked]
 
     def answers(
         self, recall: Recall, budget: int, advance: Callable[[], object] = lambda: None
@@ -132,10 +109,10 @@ class WorkQuestions:
         wanted = {
             name: [
                 need
-                for need in getattr(needs, name)
-                if need in getattr(self._known, name) and not _says(task, in_task, name, need)
+                for need in some
+                if need in self.counts[name] and not _says(task, in_task, name, need)
             ]
-            for name in Needs.__slots__
+            for name, some in needs.items()
         }
         found = {
             name: sum(_says(text, named, name, need) for need in wanted[name]) / len(wanted[name])
@@ -151,7 +128,7 @@ class WorkQuestions:
         if wanted["terms"] and episode.outcome.success is not False:
             shown = [
                 term
-                for term in self._known.terms
+                for term in self.counts["terms"]
                 if _says(text, named, "terms", term) and not _says(task, in_task, "terms", term)
             ]
             right = len({*shown} & {*wanted["terms"]})
@@ -195,13 +172,14 @@ def most_frequent(questions: WorkQuestions) -> Recall:
     lines = [
         f"{label}: {', '.join([*counts][:most])}"
         for label, name, most in parts
-        if (counts := questions.counts(name))
+        if (counts := questions.counts[name])
     ]
     return lambda task, scene: "\n".join(lines)  # noqa: ARG005
 
 
 def compared(
-    split: WorkSplit,
+    learnt: Sequence[Trajectory],
+    asked: Sequence[Trajectory],
     contestants: Sequence[Contestant],
     embedder: Embedder,
     folder: Path,
@@ -215,7 +193,7 @@ def compared(
 
     The differences are those from the first contestant.
     """
-    questions, shared = WorkQuestions(split), SharedEmbedder(embedder)
+    questions, shared = WorkQuestions(learnt, asked), EmbeddingCache(embedder)
 
     def going_on() -> None:
         advance()
@@ -230,12 +208,12 @@ def compared(
             place, embedder=shared, domain=domain, method=each.method, parameters=settings
         )
         memory = BankMemory(bank, shared, RulesExtractor(), each.admitted)
-        for episode in split.learnt:
+        for episode in learnt:
             going_on()
             memory.learn(episode)
         memories[each.name] = partial(_text_of, memory)
     memories["most frequent"] = most_frequent(questions)
-    memories["nearest success"] = partial(_text_of, baseline("raw", domain, shared, split.learnt))
+    memories["nearest success"] = partial(_text_of, baseline("raw", domain, shared, learnt))
     memories["nothing"] = partial(_text_of, baseline("nothing", domain, shared, ()))
     answers = {
         name: questions.answers(recall, budget, going_on) for name, recall in memories.items()

@@ -55,10 +55,8 @@ class Workers:
             each.close()
 
     def games(self, split: str) -> list[GameInfo]:
-        """Return the games of a split, in the environment's order; a failure is tried again."""
+        """Return the games of a split, in the environment's order."""
         with self._worker() as worker:
-            with suppress(GameError):
-                return worker.ask(list[GameInfo], "games", split)
             return worker.ask(list[GameInfo], "games", split)
 
     @contextmanager

@@ -10,7 +10,7 @@ import pytest
 
 from deltamem_tui.errors import UsageError
 from deltamem_tui.lab import environment as environments
-from deltamem_tui.lab.environment import GameInfo, environment_named
+from deltamem_tui.lab.environment import environment_named
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.reading import read_logs
 from tests.places import GENERATED
@@ -67,11 +67,8 @@ def test_games_are_found_below_a_folder(tmp_path: Path) -> None:
     others = alfworld.games("dev")
     assert [each.name for each in others] == [each.name for each in games]
     assert not {each.digest for each in others} & {each.digest for each in games}
-    for split in ("test", "no such"):
-        with pytest.raises(UsageError, match=split):
-            alfworld.games(split)
-    with pytest.raises(UsageError, match="no game"):
-        alfworld.load(GameInfo("../secrets", "dev"))
+    with pytest.raises(UsageError, match="test"):
+        alfworld.games("test")
 
 
 @pytest.mark.parametrize(
@@ -129,7 +126,7 @@ def test_a_file_that_is_no_environment_is_told_in_one_line(
 
 
 def test_what_is_no_environment_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="did you mean alfworld"):
+    with pytest.raises(UsageError, match="one of alfworld"):
         environment_named("alfwrld")
     with pytest.raises(UsageError, match="no such file"):
         environment_named(f"{tmp_path}/none.py:World")

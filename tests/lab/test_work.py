@@ -8,7 +8,7 @@ import pytest
 
 from deltamem_tui.embedding.load import load
 from deltamem_tui.lab.contestants import contestants
-from deltamem_tui.lab.work import Needs, WorkQuestions, WorkSplit, compared, most_frequent
+from deltamem_tui.lab.work import WorkQuestions, compared, most_frequent, needs_of
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 
 
@@ -28,17 +28,17 @@ SESSIONS = [
 
 
 def test_the_needs_of_an_episode_are_what_it_touched() -> None:
-    found = Needs.of(SESSIONS[1])
-    assert found.edited == ("src/lexer.py", "src/parser.py")
-    assert found.read == ("README.md",)
-    assert found.folders == ("src",)
-    assert found.checks == ("pytest -q",)
-    assert {"pytest", "pytest -q"} <= {*found.terms}
+    found = needs_of(SESSIONS[1])
+    assert found["edited"] == ["src/lexer.py", "src/parser.py"]
+    assert found["read"] == ["README.md"]
+    assert found["folders"] == ["src"]
+    assert found["checks"] == ["pytest -q"]
+    assert {"pytest", "pytest -q"} <= {*found["terms"]}
 
 
 def measures(text: str, task: str = "speed the parser up") -> dict[str, float]:
     asked = [session(task, "src/parser.py", "src/cache.py")]
-    questions = WorkQuestions(WorkSplit(SESSIONS[:2], asked))
+    questions = WorkQuestions(SESSIONS[:2], asked)
     (answer,) = questions.answers(lambda task, scene: text, budget=300)
     return dict(answer.measures)
 
@@ -66,24 +66,17 @@ def test_a_text_is_cut_at_the_budget_and_its_first_ten_files_count() -> None:
     assert measures("x" * 1200 + " src/parser.py")["edited"] == 0
 
 
-@pytest.mark.parametrize("share", [0.25, 0.5])
-def test_a_log_is_split_by_time(share: float) -> None:
-    by_time = WorkSplit.by_time(SESSIONS, share)
-    assert [*by_time.learnt, *by_time.asked] == SESSIONS
-    assert len(by_time.asked) == round(4 * share)
-
-
 def test_methods_and_baselines_are_compared(tmp_path: Path) -> None:
-    split = WorkSplit(SESSIONS[:3], [session("mend the parser again", "src/parser.py")])
+    split = SESSIONS[:3], [session("mend the parser again", "src/parser.py")]
     who = contestants(["deltamem", "synapse"], {})
-    found = compared(split, who, load("hashing"), tmp_path, domain="generic", budget=300)
+    found = compared(*split, who, load("hashing"), tmp_path, domain="generic", budget=300)
     assert [*found] == ["deltamem", "synapse", "most frequent", "nearest success", "nothing"]
     assert found["deltamem"]["edited"].estimate.value == 1
     assert found["most frequent"]["files"].estimate.value == 1
     assert (found["nothing"]["files"].difference.value or 0) < -0.5
     with pytest.raises(KeyboardInterrupt):
         compared(
-            split,
+            *split,
             who,
             load("hashing"),
             tmp_path / "again",
@@ -94,5 +87,5 @@ def test_methods_and_baselines_are_compared(tmp_path: Path) -> None:
 
 
 def test_the_most_frequent_come_first() -> None:
-    text = most_frequent(WorkQuestions(WorkSplit(SESSIONS, SESSIONS)))("any", "")
+    text = most_frequent(WorkQuestions(SESSIONS, SESSIONS))("any", "")
     assert text.startswith("Edited: src/parser.py, ")
