@@ -137,22 +137,22 @@ class Log:
             raise located(too_long(self.limits, None), self.name)
         return data
 
-    def byte_lines(self) -> Iterator[tuple[int, bytes | RecordError]]:
-        """Numbered lines without their line break; overlong ones are passed over unread."""
+    def byte_lines(self) -> Iterator[Value | RecordError]:
+        """Lines without their line break; overlong ones are passed over unread."""
         most = self.limits.record_bytes
-        number = 0
+        number = 1
         try:
             with self._open(self.progress) as stream:
                 while data := stream.readline(most + 1):
-                    number += 1
                     if len(data) > most and not data.endswith(b"\n"):
                         while (rest := stream.readline(CHUNK)) and not rest.endswith(b"\n"):
                             pass
-                        yield number, located(too_long(self.limits, f"line {number}"), self.name)
+                        yield located(too_long(self.limits, f"line {number}"), self.name)
                     else:
-                        yield number, data.rstrip(b"\r\n")
+                        yield Value(data.rstrip(b"\r\n"), f"line {number}")
+                    number += 1
         except (RecordError, OSError) as error:
-            yield number + 1, self._stopped(error, f"line {number + 1}")
+            yield self._stopped(error, f"line {number}")
 
     def _open(self, progress: ReadProgress | None) -> BufferedReader:
         return opened(self.path, self.name, self.limits, progress)
@@ -161,13 +161,6 @@ class Log:
         if isinstance(error, OSError):
             error = RecordError(f"cannot be read on: {error.strerror or error}")
         return located(error, self.name, position)
-
-    def _line_values(self) -> Iterator[Value | RecordError]:
-        for number, data in self.byte_lines():
-            if isinstance(data, RecordError):
-                yield data
-            elif data and not data.isspace():
-                yield Value(data, f"line {number}")
 
     def _cut_values(self) -> Iterator[Value | RecordError]:
         """Values one after another, however they are broken into lines."""
@@ -239,7 +232,8 @@ class Log:
     def values(self) -> Iterator[Value | RecordError]:
         """Yield the records not parsed yet, for a reader that parses by itself what it can."""
         if self.layout == "lines":
-            return self._line_values()
+            lines = self.byte_lines()
+            return (each for each in lines if isinstance(each, RecordError) or each.data.strip())
         if self.layout in ("array", "values"):
             return self._cut_values()
         reason = self.problem or ("a database" if self.layout == "tables" else "not JSON")
@@ -273,19 +267,16 @@ class Log:
         if self.problem:
             yield RecordError(self.problem, source=self.name)
             return
-        for number, data in self.byte_lines():
-            if isinstance(data, RecordError):
-                yield data
+        for line in self.byte_lines():
+            if isinstance(line, RecordError):
+                yield line
                 continue
             try:
-                yield TextLine(number, data.decode("utf-8"))
+                yield TextLine(line.data.decode("utf-8"), line.position)
             except UnicodeDecodeError as error:
-                yield RecordError(
-                    f"byte {error.start + 1} of the line is not valid UTF-8 and was replaced",
-                    source=self.name,
-                    position=f"line {number}",
-                )
-                yield TextLine(number, data.decode("utf-8", "replace"))
+                reason = f"byte {error.start + 1} of the line is not valid UTF-8 and was replaced"
+                yield RecordError(reason, source=self.name, position=line.position)
+                yield TextLine(line.data.decode("utf-8", "replace"), line.position)
 
 
 def rows_of(lines: Iterable[str]) -> Iterator[tuple[list[str], str]]:

@@ -128,15 +128,10 @@ class Value(Struct, frozen=True, gc=False):
 
 
 class TextLine(Struct, frozen=True, gc=False):
-    """One line of a text log, numbered from 1."""
+    """One line of a text log, and where it is (`line 3`)."""
 
-    number: int
     text: str
-
-    @property
-    def position(self) -> str:
-        """Its position, as a person would look it up."""
-        return f"line {self.number}"
+    position: str
 
 
 @dataclass(frozen=True, slots=True)
