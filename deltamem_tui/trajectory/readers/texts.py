@@ -332,7 +332,7 @@ def _start_before(lines: Sequence[str], previous: int, goal: int) -> int:
 
 # The chat history of Aider: Markdown in which the user and the program mark their lines.
 _AIDER_START = re.compile(r"^# aider chat started at (?P<when>[\d: -]+)\s*$")
-_AIDER_USER, _AIDER_TOOL = "####", ">"
+_USER, _TOOL = "####", ">"
 _AIDER_MODEL = re.compile(r"^(?:Main model|Models?): (?P<name>\S+?)(?: with |,|$)")
 _AIDER_ADDED = re.compile(r"^Added (?P<file>\S+) to the chat\.?$")
 # Commands of the chat program that carry words to the model; the others are about the program.
@@ -349,13 +349,13 @@ def _aider_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
     by_command = has_replied = False
     for kind, block in _aider_blocks(lines):
         text = "\n".join(block).strip()
-        if kind == _AIDER_USER:
+        if kind == _USER:
             words = _aider_words(text)
             by_command = not words and not said  # else the reply is still to what was said
             if words != said:  # the program shows again what it was to hand on
                 conversation.user(words)
             said = words or said
-        elif kind == _AIDER_TOOL:
+        elif kind == _TOOL:
             for line in block:
                 model, added = _AIDER_MODEL.match(line), _AIDER_ADDED.match(line)
                 agent = agent or (model["name"] if model else "")
@@ -386,7 +386,7 @@ def _aider_blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
     speaker: str | None = None
     for line, kind in zip(lines, _aider_speakers(lines), strict=True):
         is_blank = not line.strip()
-        if speaker is not None and (kind != speaker or (is_blank and speaker == _AIDER_USER)):
+        if speaker is not None and (kind != speaker or (is_blank and speaker == _USER)):
             yield speaker, block
             block, speaker = [], None
         if not _AIDER_START.match(line) and not (is_blank and speaker != ""):
@@ -399,17 +399,17 @@ def _aider_blocks(lines: list[str]) -> Iterator[tuple[str, list[str]]]:
 def _aider_speakers(lines: list[str]) -> Iterator[str]:
     # The program ends its and the user's lines with two spaces; a quotation or a heading in
     # a reply has none. Editors strip them, so they count only where the chat has them.
-    spaced = any(line.startswith(_AIDER_USER) and line.endswith("  ") for line in lines)
+    spaced = any(line.startswith(_USER) and line.endswith("  ") for line in lines)
     before, goes_on = "", False
     for line in lines:
-        mark = next((each for each in (_AIDER_TOOL, _AIDER_USER) if line.startswith(each)), "")
+        mark = _TOOL if line.startswith(_TOOL) else _USER if line.startswith(_USER) else ""
         is_whole = line[len(mark) :][:1] in ("", " ") and (not spaced or line.endswith("  "))
         kind = mark if is_whole else ""
         # Of several lines at once, the program marks the first and puts the spaces behind the
         # last. A reply has a blank line before it.
-        begins = spaced and before == _AIDER_TOOL and line.startswith(f"{_AIDER_TOOL} ")
+        begins = spaced and before == _TOOL and line.startswith(f"{_TOOL} ")
         goes_on = not kind and (goes_on or begins)
-        before = _AIDER_TOOL if goes_on else kind
+        before = _TOOL if goes_on else kind
         yield before
         goes_on = goes_on and not line.endswith("  ")
 
