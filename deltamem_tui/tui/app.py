@@ -11,22 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
+from textual.css.query import NoMatches
 from textual.screen import ModalScreen, Screen
 from textual.theme import BUILTIN_THEMES, Theme
 from textual.widgets import Input
+from textual.worker import WorkerFailed
 
 from deltamem_tui import paths
 from deltamem_tui.config import Configuration
 from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
 from deltamem_tui.text import clean, counted
-from deltamem_tui.tui.core.actions import bindings, checked_keys, key_of
+from deltamem_tui.tui.core.actions import bindings, checked_keys
 from deltamem_tui.tui.core.background import LookupFailed
 from deltamem_tui.tui.core.bank_session import BankSession, OpenBank
-from deltamem_tui.tui.core.browser import main_screen
+from deltamem_tui.tui.core.browser import Browser, main_screen
 from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
 from deltamem_tui.tui.core.notes import Notes, if_gone, in_words, remedies
 from deltamem_tui.tui.core.texts import Texts
-from deltamem_tui.tui.core.textual_compat import FailureKeeper
 from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition, Work, report_unfinished
 from deltamem_tui.tui.models.sections import Section
 
@@ -45,8 +46,8 @@ def _action_provider() -> type[Provider]:
     return ActionProvider
 
 
-class DeltaMemApp(FailureKeeper):
-    """The program; it fulfils `Browser`. `NO_COLOR` shows by reverse and bold what colours show."""
+class DeltaMemApp(Browser):
+    """The program. `NO_COLOR` shows by reverse and bold what colours show."""
 
     TITLE = "DeltaMem"
     COMMANDS: ClassVar = {_action_provider}
@@ -78,22 +79,22 @@ class DeltaMemApp(FailureKeeper):
         self.set_keymap(self.configuration.keys)
         self.attention = Attention(self)
         self.notes = Notes(self, self._adapted)
-        self.work = Work(self, self.attention, self.notes, self.key_of, self.confirm)
         self.session = BankSession(
             self, self.attention, self.notes, self.key_of, bank_screen, banks_screen, bank
         )
-        self.forms = Forms(self.notes, self._show_form)
+        self.work = Work(
+            *(self, self.attention, self.notes, self.key_of, self.confirm),
+            bank_changed=self._follow,
+            failed=self.session.look_for_changes,
+        )
+        self.forms = Forms(self.notes, self.work, self._show_form)
         self.texts = Texts(self, self.notes)
-        self.work.bank_changed = self._follow
-        self.work.failed = self.session.look_for_changes
-
-    def key_of(self, action: str) -> str:
-        """Return the first key of an action, for people."""
-        return key_of(action, self.configuration.keys)
 
     def get_default_screen(self) -> Screen[Any]:
         """Return the banks, or the bank that was named, which is read first."""
-        return self.session.first_screen()
+        screen = self.session.first_screen()
+        screen._push_result_callback(self, None)  # noqa: SLF001 - so that it can be switched
+        return screen
 
     def on_mount(self) -> None:
         self.session.begin(lambda: self.work.state is not None)
@@ -130,6 +131,20 @@ class DeltaMemApp(FailureKeeper):
         self.notes.notify(f'until you quit; `theme = "{theme.name}"` in deltamem.toml keeps it')
 
     # What went wrong, and what was changed
+
+    @property
+    def failure(self) -> Exception | None:
+        """The defect that ended the program."""
+        error = self._exception
+        return error.error if isinstance(error, WorkerFailed) else error  # type: ignore[return-value]
+
+    def _handle_exception(self, error: Exception) -> None:
+        if not (self._exit and isinstance(error, NoMatches)):  # a screen may come up meanwhile
+            super()._handle_exception(error)
+
+    def _fatal_error(self) -> None:
+        """Leave: who started the browser is given what textual would print."""
+        self._close_messages_no_wait()
 
     def _adapted(self, error: DeltaMemError) -> DeltaMemError:
         """Names keys instead of commands, and the one reason for all that a lost bank causes."""

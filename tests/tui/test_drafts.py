@@ -62,7 +62,7 @@ def test_a_refused_edit_is_offered_by_the_next(
 
 def test_a_field_is_edited_in_the_editor(folder: Path) -> None:
     async def story(person: Person) -> None:
-        person.app.texts.editor = lambda text: text.replace("heat", "warm") + "\n"
+        person.app.texts.edit = lambda text: text.replace("heat", "warm") + "\n"
         await person.press("e", "ctrl+e", "f2")
         assert person.node.payload["activation_condition"].startswith("warm some object")
         assert person.node.payload["execution_procedure"].startswith("1. find it")

@@ -220,7 +220,7 @@ def test_a_long_text_says_how_much_is_left(hostile: Path) -> None:
             .endswith("… 980,000 more characters: press v to read all of it")
         )
         read: list[str] = []
-        person.app.texts.pager = read.append
+        person.app.texts.read = read.append
         await person.press("v")
         assert "x" * 1_000_000 in read[0]
 

@@ -174,7 +174,7 @@ def test_copy_goes_to_terminal_and_local_clipboard(
 def test_the_pager_gets_the_whole_text(folder: Path) -> None:
     async def story(person: Person) -> None:
         read: list[str] = []
-        person.app.texts.pager = read.append
+        person.app.texts.read = read.append
         await person.press("v")
         assert "When\nheat some object and put it in a place" in read[0]
 

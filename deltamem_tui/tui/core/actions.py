@@ -44,11 +44,11 @@ class Action:
     method: str
 
 
-def _actions(scope: Scope, *rows: tuple[str, ...]) -> Iterator[Action]:
-    """Read rows of name, keys, title, and perhaps brief and method."""
+def _actions(scope: Scope, *rows: tuple[str, ...], do: str = "{}") -> Iterator[Action]:
+    """Read rows of name, keys, title, and perhaps brief and method, else `do` with the name."""
     for name, keys, title, *more in rows:
         brief, method = [*more, "", ""][:2]
-        yield Action(name, tuple(keys.split()), title, scope, brief, method or name)
+        yield Action(name, tuple(keys.split()), title, scope, brief, method or do.format(name))
 
 
 ACTIONS: tuple[Action, ...] = (
@@ -68,9 +68,15 @@ ACTIONS: tuple[Action, ...] = (
     *_actions(
         "banks",
         ("open_bank", "enter", "Open the bank", "open"),
-        ("create_bank", "n", "Make a new bank", "new"),
-        ("own_sessions", "a", "Bring your coding agent's sessions into a new bank", "agent"),
-        ("install_bank", "i", "Import a bank from an archive", "import"),
+        ("create_bank", "n", "Make a new bank", "new", "create"),
+        (
+            "own_sessions",
+            "a",
+            "Bring your coding agent's sessions into a new bank",
+            "agent",
+            "bring",
+        ),
+        ("install_bank", "i", "Import a bank from an archive", "import", "install"),
         ("export_bank", "X", "Export the bank into one file", "export"),
         ("merge_banks", "M", "Merge other banks into this one", "merge"),
         ("compare_banks", "equals_sign", "Compare the bank with another, node by node", "compare"),
@@ -78,7 +84,8 @@ ACTIONS: tuple[Action, ...] = (
         ("verify_bank", "V", "Verify every file of the bank"),
         ("rename_bank", "e", "Edit the bank's name"),
         ("delete_bank", "delete D", "Delete the bank"),
-        ("look_again", "R", "Reload the list of banks"),
+        ("look_again", "R", "Reload the list of banks", "", "look"),
+        do="with_bank('{}')",
     ),
     *_actions(
         "bank",
@@ -97,15 +104,15 @@ ACTIONS: tuple[Action, ...] = (
         ("evidence", "E", "Show the episode that the node is from", "evidence"),
         ("filter", "slash", "Filter the nodes", "filter"),
         ("sort", "s", "Sort siblings another way", "sort"),
-        ("edit", "e", "Edit the node's texts", "edit"),
+        ("edit", "e", "Edit the node's texts", "edit", "node('edit')"),
         ("mark_success", "S", "Mark the node as a success", "", "relabel('success')"),
         ("mark_failure", "F", "Mark the node as a failure, a warning", "", "relabel('failure')"),
-        ("join", "M", "Merge a similar node into this one", "merge"),
-        ("move", "m", "Move the node: choose it, then its new parent", "move"),
-        ("make_root", "o", "Make the node a root of its own"),
-        ("delete", "delete D", "Delete the node with all below it"),
-        ("undo", "u", "Undo the last change by hand", "undo"),
-        ("redo", "U", "Redo what was undone last"),
+        ("join", "M", "Merge a similar node into this one", "merge", "node('join')"),
+        ("move", "m", "Move the node: choose it, then its new parent", "move", "node('move')"),
+        ("make_root", "o", "Make the node a root of its own", "", "node('make_root')"),
+        ("delete", "delete D", "Delete the node with all below it", "", "node('delete')"),
+        ("undo", "u", "Undo the last change by hand", "undo", "node('undo')"),
+        ("redo", "U", "Redo what was undone last", "", "node('undo', 'redo')"),
         ("other_tree", "t", "Go to the other tree"),
     ),
     *_actions(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
-from contextlib import suppress
+from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass
 from functools import partial
@@ -97,29 +97,17 @@ class Inquiry:
 
 async def in_thread(name: str, run: Callable[[Worker[None]], None]) -> None:
     """Run something in a thread of its own, and wait for it while the program runs."""
-    loop, worker = asyncio.get_running_loop(), get_current_worker()
-    over: asyncio.Future[None] = loop.create_future()
-    context = copy_context()
-
-    def settle(error: BaseException | None) -> None:
-        if over.done():  # the worker was cancelled
-            return
-        if error is None:
-            over.set_result(None)
-        else:
-            over.set_exception(error)
+    worker, context, over = get_current_worker(), copy_context(), Future[None]()
+    over.set_running_or_notify_cancel()  # a worker that is cancelled does not cancel the thread
 
     def target() -> None:
-        found: BaseException | None = None
         try:
-            context.run(run, worker)
+            over.set_result(context.run(run, worker))
         except BaseException as error:  # noqa: BLE001 - the worker raises it again
-            found = error
-        with suppress(RuntimeError):  # the program has ended meanwhile, and its loop with it
-            loop.call_soon_threadsafe(settle, found)
+            over.set_exception(error)
 
     threading.Thread(target=target, name=f"{_THREAD}{name}", daemon=True).start()
-    await over
+    await asyncio.wrap_future(over)
 
 
 def still_running() -> bool:

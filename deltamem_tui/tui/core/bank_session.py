@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
@@ -34,18 +35,18 @@ class VisitedScreen(Protocol):
         """Show what the user looked at, once the screen shows the bank as it is."""
 
 
+@dataclass
 class OpenBank:
     """A bank from when it is opened until it is closed."""
 
-    def __init__(self, path: Path, bank: Bank, stamp: Stamp) -> None:
-        self.path = path
-        self.bank = bank
-        self.drafts: dict[tuple[str, str], Mapping[str, str]] = {}
-        self.screens: dict[str, Screen[Any]] = {}
-        self.followers: list[Callable[[], None]] = []
-        self.is_closed = False
-        self.target: tuple[tuple[str, ...], UserPosition] | None = None
-        self._stamp = stamp
+    path: Path
+    bank: Bank
+    stamp: Stamp
+    drafts: dict[tuple[str, str], Mapping[str, str]]
+    screens: dict[str, Screen[Any]] = field(default_factory=dict)
+    followers: list[Callable[[], None]] = field(default_factory=list)
+    is_closed: bool = False
+    target: tuple[tuple[str, ...], UserPosition] | None = None
 
     @property
     def first_screen(self) -> str:
@@ -54,15 +55,15 @@ class OpenBank:
 
     def take(self, bank: Bank, stamp: Stamp) -> None:
         """Show what the bank says now."""
-        self.bank, self._stamp = bank, stamp
+        self.bank, self.stamp = bank, stamp
         for follow in self.followers:
             follow()
 
     def was_written(self) -> bool:
         """Return whether another process wrote the bank since this was last asked."""
-        if self.is_closed or (stamp := stamp_of(self.path)) == self._stamp:
+        if self.is_closed or (stamp := stamp_of(self.path)) == self.stamp:
             return False
-        self._stamp = stamp
+        self.stamp = stamp
         return True
 
 
@@ -92,31 +93,22 @@ _SECONDS_BETWEEN_LOOKS = 1.0
 _SECONDS_AT_WORK = 10.0
 
 
+@dataclass
 class BankSession:
     """One bank at a time."""
 
-    def __init__(
-        self,
-        app: App[None],
-        attention: Attention,
-        notes: Notes,
-        key_of: Callable[[str], str],
-        bank_screen: Callable[[str, OpenBank], Screen[Any]],
-        list_screen: Callable[[Path | None], Screen[Any]],
-        bank: Path | None,
-    ) -> None:
-        self._app = app
-        self._attention = attention
-        self._notes = notes
-        self._key_of = key_of
-        self._make_screen = bank_screen
-        self._list_screen = list_screen
-        self._requested: tuple[Path, UserPosition] | None = None
-        self._named = bank
-        self.home: OpenBank | None = None
-        self.new_bank: Path | None = None
-        self._links: list[Visit] = []
-        self._drafts: dict[Path, dict[tuple[str, str], Mapping[str, str]]] = {}
+    app: App[None]
+    attention: Attention
+    notes: Notes
+    key_of: Callable[[str], str]
+    make_screen: Callable[[str, OpenBank], Screen[Any]]
+    list_screen: Callable[[Path | None], Screen[Any]]
+    named: Path | None
+    requested: tuple[Path, UserPosition] | None = None
+    home: OpenBank | None = None
+    new_bank: Path | None = None
+    links: list[Visit] = field(default_factory=list)
+    drafts: dict[Path, dict[tuple[str, str], Mapping[str, str]]] = field(default_factory=dict)
 
     @property
     def bank(self) -> Bank:
@@ -127,20 +119,18 @@ class BankSession:
 
     def first_screen(self) -> Screen[Any]:
         """Return a screen of the bank that was named; the list of banks if it cannot be read."""
-        if self._named is None:
-            return self._list_screen(None)
+        if self.named is None:
+            return self.list_screen(None)
         try:
-            self.home = self._opened(self._named, *read_bank(self._named))
+            self.home = self._opened(self.named, *read_bank(self.named))
         except DeltaMemError as error:
-            self._notes.report(error)
-            return self._list_screen(self._named)
+            self.notes.report(error)
+            return self.list_screen(self.named)
         return self._screen(self.home, self.home.first_screen)
 
     def _opened(self, path: Path, bank: Bank, stamp: Stamp) -> OpenBank:
         """Return a bank as it is opened, with what could not be saved in it before."""
-        home = OpenBank(path, bank, stamp)
-        home.drafts = self._drafts.setdefault(path, {})
-        return home
+        return OpenBank(path, bank, stamp, self.drafts.setdefault(path, {}))
 
     def begin(self, is_busy: Callable[[], bool]) -> None:
         """Look from time to time whether the open bank was written; seldom while work goes on.
@@ -148,20 +138,20 @@ class BankSession:
         Each lesson is a commit. To read a big bank after each would keep the keys waiting.
         """
         look = self.look_for_changes
-        self._app.set_interval(_SECONDS_BETWEEN_LOOKS, lambda: is_busy() or look())
-        self._app.set_interval(_SECONDS_AT_WORK, look)
+        self.app.set_interval(_SECONDS_BETWEEN_LOOKS, lambda: is_busy() or look())
+        self.app.set_interval(_SECONDS_AT_WORK, look)
 
     # Reading
 
     def open(self, path: Path) -> None:
         """Open a bank from the list, or read the one that is open again."""
         if self.home is None:
-            self._requested = path, self._attention.position()
+            self.requested = path, self.attention.position()
         elif self.home.path == path:
             self.home.was_written()  # what is read now need not be read again
         else:  # the click was meant for a list that has gone
             return
-        look_up(self._app, "opening the bank", lambda _: read_bank(path), self.show_bank)
+        look_up(self.app, "opening the bank", lambda _: read_bank(path), self.show_bank)
 
     def show_bank(self, read: tuple[Bank, Stamp]) -> None:
         """Show what the open bank says now, or open the bank that was requested last."""
@@ -171,23 +161,23 @@ class BankSession:
                 self.home.take(bank, stamp)
                 self._go_to_target(self.home)
             return
-        if self._requested is None or self._requested[0] != bank.path:
+        if self.requested is None or self.requested[0] != bank.path:
             return
-        (path, position), self._requested = self._requested, None
-        if not self._attention.is_at(position):
-            opens = self._key_of("open_bank")
-            self._notes.notify(f"{one_line(path.name)} has been read; {opens} opens it")
+        (path, position), self.requested = self.requested, None
+        if not self.attention.is_at(position):
+            opens = self.key_of("open_bank")
+            self.notes.notify(f"{one_line(path.name)} has been read; {opens} opens it")
             return
         home = self.home = self._opened(path, bank, stamp)
-        self._links.clear()
-        self._app.push_screen(self._screen(home, home.first_screen))
+        self.links.clear()
+        self.app.push_screen(self._screen(home, home.first_screen))
 
     def _go_to_target(self, home: OpenBank) -> None:
         """Put the cursor on the node that was changed, unless the user went on."""
         screen = home.screens.get("memory")
         if home.target and isinstance(screen, VisitedScreen):
             (place, position), home.target = home.target, None
-            if self._attention.is_at(position):
+            if self.attention.is_at(position):
                 screen.return_to(place)
 
     def look_for_changes(self) -> None:
@@ -209,42 +199,42 @@ class BankSession:
     def _screen(self, home: OpenBank, name: str) -> Screen[Any]:
         """Return a screen of a bank. An installed one lives on while another is in front."""
         if name not in home.screens:
-            home.screens[name] = self._make_screen(name, home)
-            self._app.install_screen(home.screens[name], name)
+            home.screens[name] = self.make_screen(name, home)
+            self.app.install_screen(home.screens[name], name)
         return home.screens[name]
 
     def show(self, name: str) -> bool:
         """Show a screen of the bank. Returns whether it is in front now."""
-        self._links.clear()
+        self.links.clear()
         return self._switch(name)
 
     def _switch(self, name: str) -> bool:
-        home, front = self.home, self._app.screen
+        home, front = self.home, self.app.screen
         if home is None or home.is_closed or front not in home.screens.values():
             return False
         screen = self._screen(home, name)
         if front is not screen:
-            self._app.switch_screen(screen)
+            self.app.switch_screen(screen)
         return True
 
     def follow_link(self, screen: str, *place: str) -> None:
         """Show a node or an episode on its screen; a step back leads here again."""
         here = self._here
         if here is not None and self._switch(screen):
-            self._links.append(here)
+            self.links.append(here)
             self._look_at(screen, place)
 
     def back_by_link(self) -> bool:
         """Go back to where a link led here from. Returns whether one did."""
-        if not self._links or not self._switch(self._links[-1][0]):
+        if not self.links or not self._switch(self.links[-1][0]):
             return False
-        self._look_at(*self._links.pop())
+        self._look_at(*self.links.pop())
         return True
 
     @property
     def _here(self) -> Visit | None:
         """The part of the open bank that the user looks at."""
-        front = self._app.screen
+        front = self.app.screen
         names = self.home.screens.items() if self.home and not self.home.is_closed else ()
         name = next((name for name, each in names if each is front), None)
         if name is None:
@@ -254,7 +244,7 @@ class BankSession:
     def _look_at(self, name: str, place: tuple[str, ...]) -> None:
         screen = self.home.screens[name] if self.home else None
         if place and isinstance(screen, VisitedScreen):
-            self._app.call_after_refresh(screen.return_to, place)
+            self.app.call_after_refresh(screen.return_to, place)
 
     # Leaving
 
@@ -264,14 +254,14 @@ class BankSession:
             return
         home.is_closed = True  # nothing that still comes in is shown
         self.home = None
-        self._links.clear()
-        app = self._app
+        self.links.clear()
+        app = self.app
         while isinstance(app.screen, ModalScreen):
             await app.pop_screen()
         if len(app.screen_stack) > 1:
             await app.pop_screen()
         else:
-            await app.switch_screen(self._list_screen(home.path))
+            await app.switch_screen(self.list_screen(home.path))
         for name, screen in home.screens.items():
             app.uninstall_screen(name)
             if screen.is_attached:

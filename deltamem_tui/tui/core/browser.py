@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, cast
 
@@ -12,13 +12,12 @@ from textual.screen import ModalScreen, Screen
 from textual.widget import Widget
 
 from deltamem_tui.config import Configuration
-from deltamem_tui.tui.core.actions import Scope
+from deltamem_tui.tui.core.actions import Scope, key_of
 from deltamem_tui.tui.core.bank_session import BankSession
 from deltamem_tui.tui.core.forms import Forms
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.texts import Texts
 from deltamem_tui.tui.core.work import Attention, Work
-from deltamem_tui.tui.models.sections import Section
 
 
 class BrowserScreen(Protocol):
@@ -38,7 +37,7 @@ class BrowserScreen(Protocol):
         """Return the panes that actions are about while none has the focus, the first first."""
 
 
-class Browser(Protocol):
+class Browser(App[None]):
     """The program, as a screen may use it; `debounce` is how long it waits for typing to rest."""
 
     folder: Path
@@ -53,11 +52,7 @@ class Browser(Protocol):
 
     def key_of(self, action: str) -> str:
         """Return the first key of an action, for people."""
-
-    def confirm(
-        self, question: str, sections: Sequence[Section], answered: Callable[[bool | None], None]
-    ) -> None:
-        """Show what would be done, and ask."""
+        return key_of(action, self.configuration.keys)
 
 
 def main_screen(screen: Screen[Any]) -> BrowserScreen | None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.tui.core.notes import Notes
-from deltamem_tui.tui.core.work import Retry
+from deltamem_tui.tui.core.work import Outcome, Progress, Retry, Work
 
 FormAnswer = Mapping[str, str]
 """The answers, by the names of the lines."""
@@ -77,10 +78,30 @@ def about(field: str, *kinds: type[DeltaMemError]) -> Iterator[None]:
 class Forms:
     """Asks for a few lines, and again if what they are for failed."""
 
-    def __init__(self, notes: Notes, show: ShowForm) -> None:
+    def __init__(self, notes: Notes, work: Work, show: ShowForm) -> None:
         self._notes = notes
+        self._work = work
         self._show = show
         self._filled: dict[tuple[Path | None, str], FormAnswer] = {}
+
+    def ask_to(
+        self,
+        doing: str,
+        title: str,
+        lines: Sequence[FormLine],
+        work: Callable[[FormAnswer, Progress], Outcome],
+        *,
+        bank: Path | None = None,
+        preview: Preview | None = None,
+        can_stop: bool = False,
+    ) -> None:
+        """Ask for a few lines, and do work with the answer."""
+
+        def begin(answer: FormAnswer, retry: Retry) -> None:
+            job = partial(work, answer)
+            self._work.start(doing, job, can_stop=can_stop, retry=retry)
+
+        self.ask(title, lines, begin, bank=bank, preview=preview)
 
     def ask(
         self,

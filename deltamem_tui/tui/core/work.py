@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -25,27 +25,20 @@ class WorkStoppedError(DeltaMemError):
     """Work that writes nothing was cancelled."""
 
 
+@dataclass(eq=False)
 class Progress:
     """A piece of work in a thread, and how far it is."""
 
-    def __init__(
-        self,
-        name: str,
-        *,
-        can_stop: bool = False,
-        publish: Callable[[], object] = lambda: None,
-        notify: Callable[[str], object] = lambda _: None,
-    ) -> None:
-        self.name = name
-        self.can_stop = can_stop
-        self.notify = notify
-        self.done = 0
-        self.total: int | None = None
-        self.note = ""
-        self.over = threading.Event()
-        self.outcome: Outcome | Exception | None = None
-        self._publish = publish
-        self._stop = threading.Event()
+    name: str
+    can_stop: bool = False
+    publish: Callable[[], object] = lambda: None
+    notify: Callable[[str], object] = lambda _: None
+    done: int = 0
+    total: int | None = None
+    note: str = ""
+    outcome: Outcome | Exception | None = None
+    over: threading.Event = field(default_factory=threading.Event)
+    _stop: threading.Event = field(default_factory=threading.Event)
 
     def stop(self) -> None:
         """Ask the work to stop."""
@@ -64,7 +57,7 @@ class Progress:
     def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
         """Report that some more steps are done."""
         self.done, self.total, self.note = self.done + steps, total, note
-        self._publish()
+        self.publish()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,6 +166,7 @@ Confirm = Callable[[str, Sequence[Section], Callable[[bool | None], None]], None
 _SWITCH_SECONDS = 0.0005
 
 
+@dataclass
 class Work:
     """Does long work, one thing at a time.
 
@@ -181,26 +175,20 @@ class Work:
     is notified that it is ready, and opens it.
     """
 
-    def __init__(
-        self,
-        app: App[None],
-        attention: Attention,
-        notes: Notes,
-        key_of: Callable[[str], str],
-        confirm: Confirm,
-    ) -> None:
-        self._app = app
-        self._attention = attention
-        self._notes = notes
-        self._key_of = key_of
-        self._confirm = confirm
-        self.changed: Signal[Progress | None] = Signal(app, "work")
-        self.bank_changed: Callable[[BankChange, UserPosition], None] = lambda _, __: None
-        self.failed: Callable[[], None] = lambda: None
-        self.plan: WorkPlan | None = None
-        self.unfinished: Progress | None = None
-        self._progress: Progress | None = None
-        self._warned: Progress | None = None
+    app: App[None]
+    attention: Attention
+    notes: Notes
+    key_of: Callable[[str], str]
+    confirm: Confirm
+    bank_changed: Callable[[BankChange, UserPosition], None]
+    failed: Callable[[], None]
+    plan: WorkPlan | None = None
+    unfinished: Progress | None = None
+    state: Progress | None = None  # the work that goes on
+    _warned: Progress | None = None
+
+    def __post_init__(self) -> None:
+        self.changed: Signal[Progress | None] = Signal(self.app, "work")
 
     def start(
         self,
@@ -213,12 +201,12 @@ class Work:
         """Start something long."""
         if not self.is_free():
             return False
-        app, position = self._app, self._attention.position()
+        app, position = self.app, self.attention.position()
         progress = Progress(
             name,
             can_stop=can_stop,
             publish=lambda: app.call_later(self._publish),
-            notify=lambda text: app.call_later(self._notes.notify, text),
+            notify=lambda text: app.call_later(self.notes.notify, text),
         )
 
         def run(_: Worker[None]) -> None:
@@ -233,41 +221,36 @@ class Work:
             app.call_later(self._end, progress, position, retry)
 
         sys.setswitchinterval(_SWITCH_SECONDS)
-        self._progress = progress
+        self.state = progress
         _: Worker[None] = app.run_worker(partial(in_thread, name, run), name=name, group="work")
         self._publish()
         return True
 
     def is_free(self) -> bool:
         """Return whether nothing long goes on; if something does, the user is notified of it."""
-        work = self._progress
+        work = self.state
         if work is None:
             return True
-        end = f"{self._key_of('cancel')} cancels it"
+        end = f"{self.key_of('cancel')} cancels it"
         if not work.can_stop:
             end = "it cannot be cancelled"
         elif work.stopped:
             end = "it is stopping"
-        self._notes.notify(f"still {work.name}; {end}", warning=True)
+        self.notes.notify(f"still {work.name}; {end}", warning=True)
         return False
 
-    @property
-    def state(self) -> Progress | None:
-        """The work that goes on; None if nothing does."""
-        return self._progress
-
     def _publish(self) -> None:
-        self.changed.publish(self._progress)
+        self.changed.publish(self.state)
 
     def _end(self, progress: Progress, position: UserPosition, retry: Retry | None) -> None:
         """Report what became of the work."""
-        self._progress = None
+        self.state = None
         self._publish()
         match progress.outcome:
             case DeltaMemError() as error:
-                waits = retry is not None and self._attention.is_at(position)
+                waits = retry is not None and self.attention.is_at(position)
                 if not waits:
-                    self._notes.report(error)
+                    self.notes.report(error)
                 self.failed()
                 if retry:
                     retry.ask(error, waits)
@@ -276,9 +259,9 @@ class Work:
             case WorkPlan() as plan:
                 self.offer(replace(plan, position=position, retry=retry))
             case Info() as info:
-                self._notes.notify(info.summary, warning=info.warning)
+                self.notes.notify(info.summary, warning=info.warning)
             case BankChange() as change:
-                self._notes.notify(change.summary, warning=change.warning)
+                self.notes.notify(change.summary, warning=change.warning)
                 self.bank_changed(change, position)
             case show if show is not None:
                 show()
@@ -289,14 +272,14 @@ class Work:
 
     def offer(self, plan: WorkPlan) -> None:
         """Ask at once if the user waits for the plan; else keeps it, and notifies."""
-        if plan.position is not None and self._attention.is_at(plan.position):
+        if plan.position is not None and self.attention.is_at(plan.position):
             self._ask(plan)
             return
-        text = f"the {plan.kind} is ready; {self._key_of('plan')} opens it"
+        text = f"the {plan.kind} is ready; {self.key_of('plan')} opens it"
         if self.plan is not None:
             text += f" in place of the {self.plan.kind} that waited: {self.plan.question}"
         self._keep(plan)
-        self._notes.notify(text)
+        self.notes.notify(text)
 
     def _keep(self, plan: WorkPlan | None) -> None:
         self.plan = plan
@@ -311,12 +294,12 @@ class Work:
 
         if plan is self.plan:
             self._keep(None)
-        self._confirm(plan.question, plan.sections, answered)
+        self.confirm(plan.question, plan.sections, answered)
 
     def open_plan(self) -> None:
         """Open the plan that waits."""
         if self.plan is None:
-            self._notes.notify("no plan is waiting")
+            self.notes.notify("no plan is waiting")
         else:
             self._ask(self.plan)
 
@@ -324,18 +307,18 @@ class Work:
 
     def cancel(self) -> None:
         """Ask the work that goes on to stop."""
-        work = self._progress
+        work = self.state
         if work is None:
-            self._notes.notify("nothing is running")
+            self.notes.notify("nothing is running")
         elif not work.can_stop:
-            self._notes.notify(f"{work.name} cannot be cancelled", warning=True)
+            self.notes.notify(f"{work.name} cannot be cancelled", warning=True)
         else:
             work.stop()
             self._publish()
 
     def may_leave(self) -> bool:
         """Return whether the user may leave now; while work goes on, only the second time."""
-        work = self._progress
+        work = self.state
         if work is None:
             return True
         if self._warned is work:
@@ -343,6 +326,6 @@ class Work:
             work.stop()
             return True
         self._warned = work
-        text = f"{work.name} is still running; press {self._key_of('quit')} again to leave"
-        self._notes.notify(text, warning=True)
+        text = f"{work.name} is still running; press {self.key_of('quit')} again to leave"
+        self.notes.notify(text, warning=True)
         return False

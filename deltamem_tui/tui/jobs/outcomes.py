@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
@@ -28,22 +28,20 @@ if TYPE_CHECKING:
 _SHOWN = 5
 
 
-def plan_undo(path: Path, *, again: bool = False) -> WorkPlan:
+def plan_undo(path: Path, verb: Literal["undo", "redo"]) -> WorkPlan:
     """Say what the last change by hand to the bank at `path` was, and ask whether to undo it."""
-    bank = Bank.open(path)
+    bank, again = Bank.open(path), verb == "redo"
     last = commit = editing.undoable(bank)
     if again:
         last, commit = editing.redoable(bank) or (None, None)
     if last is None or commit is None:
-        raise editing.nothing_left(bank, "redo" if again else "undo")
-    verb = "redo" if again else "undo"
+        raise editing.nothing_left(bank, verb)
 
     def work(_: Progress) -> BankChange:
         now = Bank.open(path)
         change = editing.redo(now, last) if again else editing.undo(now, commit)
         living = next((each.id for each in change.nodes if not each.deleted), None)
-        done = "redone" if again else "undone"
-        summary = f"{done}: {commit.event} of {counted(len(change.nodes), 'node')}"
+        summary = f"{verb}ne: {commit.event} of {counted(len(change.nodes), 'node')}"
         return BankChange(path, summary, (change.tree, living) if living else None)
 
     question = f"{verb.capitalize()} this {commit.event} in {one_line(bank.name, 40)}?"
@@ -141,7 +139,7 @@ def to_judge(bank: Bank, ids: Collection[str]) -> list[str]:
 
 
 def plan_judging(
-    path: Path, choice: ModelChoice, ids: Sequence[str], progress: Progress
+    path: Path, ids: Sequence[str], choice: ModelChoice, progress: Progress
 ) -> Outcome:
     """Find out what judging some episodes of the bank at `path` takes. Nothing is sent."""
     from deltamem_tui.memory.runs.judging import estimate_judging

@@ -3,28 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from textual.screen import Screen
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.embedding.load import HASHING, MINILM
-from deltamem_tui.errors import (
-    BankError,
-    BankFrozenError,
-    EmbeddingError,
-    UsageError,
-)
+from deltamem_tui.errors import BankError, BankFrozenError, EmbeddingError, UsageError
 from deltamem_tui.memory.domain import known_domains
 from deltamem_tui.memory.method import DEFAULT, choices
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
-from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, Retry, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.jobs import agent_sessions
 from deltamem_tui.tui.jobs.agent_sessions import AgentSessions
 from deltamem_tui.tui.models.sections import Section
@@ -82,27 +76,22 @@ def create(browser: Browser, source: Bank | None = None) -> None:
         FormLine("method", "Method", method, choices=choices()),
         FormLine("description", "What it is for", hint="may be empty"),
     )
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        path = _new_path(browser, answer)
-        return browser.work.start(
-            f"creating {path.name}", lambda _: _create(path, answer, source), retry=retry
-        )
-
     title = f"Learn the episodes of {source.name} again" if source else "A new bank"
-    browser.forms.ask(title, lines, begin, bank=source.path if source else None)
+    path = source.path if source else None
+    browser.forms.ask_to("creating", title, lines, partial(_create, browser, source), bank=path)
 
 
-def _new_path(browser: Browser, answer: FormAnswer) -> Path:
+def new_path(browser: Browser, name: str) -> Path:
     """Return where a new bank will be. A path would place it where the list never looks."""
     with about("name"):
-        return paths.new_bank_path(paths.check_name(answer["name"]), browser.folder)
+        return paths.new_bank_path(paths.check_name(name), browser.folder)
 
 
-def _create(path: Path, answer: FormAnswer, source: Bank | None) -> BankChange:
+def _create(browser: Browser, source: Bank | None, answer: FormAnswer, _: Progress) -> BankChange:
     """Make a bank without nodes, with the episodes of `source` if it is to learn them again."""
     from deltamem_tui.memory.banks import create_bank
 
+    path = new_path(browser, answer["name"])
     with about("embedder", EmbeddingError), about("name", BankError):
         made = create_bank(
             path,
@@ -136,39 +125,34 @@ def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
         FormLine("name", "Name of the new bank", _free_name(browser.folder, "sessions")),
     )
 
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        path, chosen = _new_path(browser, answer), agents[answer["agent"]]
+    def work(answer: FormAnswer, progress: Progress) -> BankChange:
+        path, chosen = new_path(browser, answer["name"]), agents[answer["agent"]]
         embedder = browser.configuration.embedder
-        return browser.work.start(
-            f"importing {chosen.hint} of {chosen.agent}",
-            lambda progress: agent_sessions.import_sessions(path, chosen, embedder, progress),
-            can_stop=True,
-            retry=retry,
-        )
+        return agent_sessions.import_sessions(path, chosen, embedder, progress)
 
-    browser.forms.ask("Bring your agent's sessions", lines, begin)
+    title = "Bring your agent's sessions"
+    browser.forms.ask_to("importing sessions", title, lines, work, can_stop=True)
 
 
 # Freezing and verifying
 
 
-def freeze(browser: Browser, path: Path, *, frozen: bool) -> None:
+def freeze(browser: Browser, path: Path) -> None:
     """Freeze a bank, which one key undoes; asks before a frozen one is unfrozen."""
+
+    def work(_: Progress) -> Outcome:
+        bank = Bank.open(path)
+        if bank.frozen:
+            return _plan_unfreeze(bank, path)
+        bank.freeze()
+        return BankChange(path, f"froze {bank.name}; {browser.key_of('freeze_bank')} unfreezes it")
+
     if is_own(browser, path):
-        unfreeze = browser.key_of("freeze_bank")
-        work = _plan_unfreeze if frozen else _freeze
-        browser.work.start("freezing", lambda _: work(path, unfreeze))
+        browser.work.start("freezing", work)
 
 
-def _freeze(path: Path, unfreeze: str) -> Outcome:
-    bank = Bank.open(path)
-    bank.freeze()
-    return BankChange(path, f"froze {bank.name}; {unfreeze} unfreezes it")
-
-
-def _plan_unfreeze(path: Path, _: str) -> Outcome:
+def _plan_unfreeze(bank: Bank, path: Path) -> Outcome:
     """Ask before a bank is unfrozen: what was promised of it cannot be had back."""
-    bank = Bank.open(path)
 
     def unfreeze(_: Progress) -> BankChange:
         done = Bank.open(path).unfreeze()
@@ -209,26 +193,18 @@ def rename(browser: Browser, path: Path) -> None:
         return
     lines = (FormLine("name", "Name", path.name, "letters, digits, '.', '_' and '-'"),)
 
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
+    def work(answer: FormAnswer, _: Progress) -> BankChange:
+        from deltamem_tui.bank import place
+
         with about("name"):
-            name = paths.check_name(answer["name"])
-            if name == path.name:
-                raise UsageError("that is its name already")
+            renamed = place.rename(path, answer["name"])
+        said = f"renamed {path.name} to {renamed.name}; change hooks and scripts that name it"
+        return BankChange(renamed, said)
 
-        def work(_: Progress) -> BankChange:
-            from deltamem_tui.bank import place
-
-            with about("name"):
-                renamed = place.rename(path, name)
-            said = f"renamed {path.name} to {renamed.name}; change hooks and scripts that name it"
-            return BankChange(renamed, said)
-
-        return browser.work.start("renaming", work, retry=retry)
-
-    browser.forms.ask(f"Rename {path.name}", lines, begin, bank=path)
+    browser.forms.ask_to("renaming", f"Rename {path.name}", lines, work, bank=path)
 
 
-def delete(browser: Browser, screen: Screen[None], path: Path) -> None:
+def delete(browser: Browser, path: Path) -> None:
     """Show what goes with a bank, and delete it once its name was typed."""
     from deltamem_tui.bank import place
 
@@ -239,20 +215,17 @@ def delete(browser: Browser, screen: Screen[None], path: Path) -> None:
     def ask(found: BankContents) -> None:
         what = _deletion_lines(found)
 
-        def work(_: Progress) -> BankChange:
-            place.delete(path, found)
-            return BankChange(path, f"deleted {path.name}: {what[0]}")
-
-        def begin(answer: FormAnswer, retry: Retry) -> bool:
+        def work(answer: FormAnswer, _: Progress) -> BankChange:
             if answer["name"] != path.name:
                 with about("name"):
                     raise UsageError(f"nothing was deleted: this is not {name}")
-            return browser.work.start("deleting", work, retry=retry)
+            place.delete(path, found)
+            return BankChange(path, f"deleted {path.name}: {what[0]}")
 
-        lines = (FormLine("name", "To delete it, type its name"),)
-        browser.forms.ask(f"Delete {name}?", lines, begin, bank=path, preview=lambda *_: what)
+        lines, title = (FormLine("name", "To delete it, type its name"),), f"Delete {name}?"
+        browser.forms.ask_to("deleting", title, lines, work, bank=path, preview=lambda *_: what)
 
-    look_up(screen, "looking at what goes", lambda _: place.contents(path), ask)
+    look_up(browser, "looking at what goes", lambda _: place.contents(path), ask)
 
 
 def _deletion_lines(found: BankContents) -> list[str]:

@@ -22,7 +22,6 @@ from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.browser import Browser, browser_of
-from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.jobs.agent_sessions import AgentSessions, find_sessions
 from deltamem_tui.tui.models.sections import Section, local_time
 from deltamem_tui.tui.screens import bank_actions, travelling
@@ -31,11 +30,17 @@ from deltamem_tui.tui.widgets.bars import KeyBar, TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.text_pane import TextPane, columns, line_of
 
-_OF_ONE_BANK = (
-    *("open_bank", "freeze_bank", "verify_bank", "export_bank", "merge_banks"),
-    *("compare_banks", "rename_bank", "delete_bank"),
-)
-"""The names of the actions that are about the bank under the cursor."""
+_WITH_BANK: Mapping[str, Callable[[Browser, Path], object]] = {
+    "open_bank": lambda browser, path: browser.session.open(path),
+    "export_bank": travelling.export,
+    "merge_banks": travelling.merge,
+    "compare_banks": travelling.compare,
+    "freeze_bank": bank_actions.freeze,
+    "verify_bank": bank_actions.verify,
+    "rename_bank": bank_actions.rename,
+    "delete_bank": bank_actions.delete,
+}
+"""The actions that are about the bank under the cursor, by name."""
 
 _NAME, _WIDE = 24, 76
 
@@ -183,7 +188,6 @@ class BanksScreen(Screen[None]):
     BanksScreen.-start #start { display: block; }
     BanksScreen.-start.-low #bank { display: none; }
     """
-    _pop_result_callback = pop_result_callback
 
     def __init__(self, left: Path | None = None) -> None:
         super().__init__()
@@ -274,13 +278,13 @@ class BanksScreen(Screen[None]):
     def on_line_list_moved(self) -> None:
         possible = bank.possible if (bank := self._list.bank) else frozenset()
         keys = self.query_one(KeyBar)
-        keys.offer(*_OF_ONE_BANK, when=False)
+        keys.offer(*_WITH_BANK, when=False)
         keys.offer(*possible, when=True)
         if bank:
             self._pane.show(bank.sections())
 
     def on_line_list_chosen(self) -> None:
-        self.action_open_bank()
+        self.action_with_bank("open_bank")
 
     @property
     def _path(self) -> Path | None:
@@ -288,46 +292,18 @@ class BanksScreen(Screen[None]):
         bank = self._list.bank
         return bank.place.path if bank else None
 
-    def action_open_bank(self) -> None:
+    def action_with_bank(self, name: str) -> None:
         if path := self._path:
-            self.browser.session.open(path)
+            _WITH_BANK[name](self.browser, path)
 
-    def action_look_again(self) -> None:
+    def action_look(self) -> None:
         self.look()
 
-    def action_create_bank(self) -> None:
+    def action_create(self) -> None:
         bank_actions.create(self.browser)
 
-    def action_own_sessions(self) -> None:
+    def action_bring(self) -> None:
         bank_actions.bring_sessions(self.browser, self._sessions)
 
-    def action_freeze_bank(self) -> None:
-        if bank := self._list.bank:
-            bank_actions.freeze(self.browser, bank.place.path, frozen=bank.frozen)
-
-    def action_rename_bank(self) -> None:
-        if path := self._path:
-            bank_actions.rename(self.browser, path)
-
-    def action_delete_bank(self) -> None:
-        if path := self._path:
-            bank_actions.delete(self.browser, self, path)
-
-    def action_verify_bank(self) -> None:
-        if path := self._path:
-            bank_actions.verify(self.browser, path)
-
-    def action_export_bank(self) -> None:
-        if path := self._path:
-            travelling.export(self.browser, path)
-
-    def action_install_bank(self) -> None:
+    def action_install(self) -> None:
         travelling.install(self.browser)
-
-    def action_merge_banks(self) -> None:
-        if path := self._path:
-            travelling.merge(self.browser, path)
-
-    def action_compare_banks(self) -> None:
-        if path := self._path:
-            travelling.compare(self.browser, self, path)

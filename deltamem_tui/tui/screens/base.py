@@ -14,7 +14,6 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.core.actions import Scope, bindings
 from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.core.browser import Browser, browser_of
-from deltamem_tui.tui.core.textual_compat import pop_result_callback
 from deltamem_tui.tui.core.work import BankChange
 from deltamem_tui.tui.models.nodes import evidence_of
 from deltamem_tui.tui.models.sections import Section, plain
@@ -34,7 +33,6 @@ class BankScreen(Screen[None]):
 
     SCOPES: ClassVar[tuple[Scope, ...]] = ()
     BINDINGS: ClassVar = [*bindings("bank")]
-    _pop_result_callback = pop_result_callback
 
     def __init__(self, home: OpenBank) -> None:
         super().__init__(classes="-normal")  # as most terminals are: it is not styled twice

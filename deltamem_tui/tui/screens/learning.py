@@ -8,7 +8,6 @@ from pathlib import Path
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError, UsageError
-from deltamem_tui.text import one_line
 from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Preview, about
 from deltamem_tui.tui.core.work import BankChange, Outcome, Progress, Retry
@@ -44,24 +43,20 @@ def ask_for_logs(screen: BankScreen) -> None:
             return []  # a name that is still being typed
         return preview_logs(log, answer["format"], stopped, screen.bank.manifest.domain)
 
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        if not answer["path"]:
+    def work(answer: FormAnswer, progress: Progress) -> Outcome:
+        from deltamem_tui.trajectory.readers.registry import reader_named
+
+        log_format, log = answer["format"], _place(answer["path"])
+        with about("format"):
+            _ = reader_named(log_format) if log_format else None
+        if not log:
             with about("path"):
                 raise UsageError("enter a log")
-        log_format, log = answer["format"], _place(answer["path"])
+        with about("path", TrajectoryError):
+            return import_logs(path, log, log_format, progress)
 
-        def work(progress: Progress) -> Outcome:
-            from deltamem_tui.trajectory.readers.registry import reader_named
-
-            with about("format"):
-                _ = reader_named(log_format) if log_format else None
-            with about("path", TrajectoryError):
-                return import_logs(path, log, log_format, progress)
-
-        name = f"importing {one_line(answer['path'], 40)}"
-        return browser.work.start(name, work, can_stop=True, retry=retry)
-
-    browser.forms.ask("Import episodes", lines, begin, bank=path, preview=preview)
+    title = "Import episodes"
+    browser.forms.ask_to("importing", title, lines, work, bank=path, preview=preview, can_stop=True)
 
 
 def _place(typed: str) -> str:
@@ -156,8 +151,8 @@ def _ask_for_writer(screen: BankScreen) -> None:
         screen,
         "Learn from the waiting episodes",
         "leave it empty to learn by rules, free of charge",
-        lambda choice, progress: plan_by_model(path, choice, progress),
-        by_rules=lambda progress: extract_by_rules(path, progress),
+        partial(plan_by_model, path),
+        by_rules=partial(extract_by_rules, path),
         preview=lambda *_: preview_learning(path),
     )
 
@@ -170,7 +165,7 @@ def ask_who_judges(screen: BankScreen, ids: Sequence[str]) -> None:
             screen,
             "Let a model judge",
             "such as openai/gpt-4o-mini",
-            lambda choice, progress: plan_judging(path, choice, ids, progress),
+            partial(plan_judging, path, ids),
         )
 
 
@@ -192,18 +187,16 @@ def _ask_for_model(
         FormLine("address", "Model server URL (optional)", configuration.api_base or "", _ADDRESS),
     )
 
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        if not answer["model"]:
-            if by_rules is not None:
-                return browser.work.start(NAME, by_rules, can_stop=True, retry=retry)
+    def work(answer: FormAnswer, progress: Progress) -> Outcome:
+        if not answer["model"] and by_rules is not None:
+            return by_rules(progress)
+        choice = ModelChoice.of(configuration, answer)
+        if not choice.model:
             with about("model"):
                 raise UsageError("enter a model to judge with")
-        choice = ModelChoice.of(configuration, answer)
+        progress.name = "estimating"
+        with about("model", LanguageModelError), about("max_cost", BudgetError):
+            return plan(choice, progress)
 
-        def estimate(progress: Progress) -> Outcome:
-            with about("model", LanguageModelError), about("max_cost", BudgetError):
-                return plan(choice, progress)
-
-        return browser.work.start("estimating", estimate, can_stop=True, retry=retry)
-
-    browser.forms.ask(title, lines, begin, bank=screen.bank.path, preview=preview)
+    path = screen.bank.path
+    browser.forms.ask_to(NAME, title, lines, work, bank=path, preview=preview, can_stop=True)

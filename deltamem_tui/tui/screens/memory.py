@@ -19,12 +19,7 @@ from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
 from deltamem_tui.tui.models.nodes import chain_sections, detail, evidence_of
-from deltamem_tui.tui.models.outline import (
-    ALL_NODES,
-    ArrangedNodes,
-    NodeArrangement,
-    arrange,
-)
+from deltamem_tui.tui.models.outline import ALL_NODES, ArrangedNodes, NodeArrangement, arrange
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.screens.filtering import ListFilter
@@ -254,26 +249,9 @@ class MemoryScreen(BankScreen):
         self.editor.leave_move()
         super().action_show(screen)
 
-    def action_edit(self) -> None:
-        self.editor.edit()
+    def action_node(self, change: str, *values: str) -> None:
+        """Do what the editor calls so with the node under the cursor."""
+        getattr(self.editor, change)(*values)
 
     def action_relabel(self, label: Label) -> None:
         self.editor.relabel(label)
-
-    def action_join(self) -> None:
-        self.editor.join()
-
-    def action_move(self) -> None:
-        self.editor.move()
-
-    def action_make_root(self) -> None:
-        self.editor.make_root()
-
-    def action_delete(self) -> None:
-        self.editor.delete()
-
-    def action_undo(self) -> None:
-        self.editor.undo()
-
-    def action_redo(self) -> None:
-        self.editor.undo(again=True)

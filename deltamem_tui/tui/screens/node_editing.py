@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Collection, Label, Node
@@ -271,12 +272,11 @@ class NodeEditor:
 
         look_up(screen, "reading the subtree", lambda _: editing.subtree(shown, node_id), offer)
 
-    def undo(self, *, again: bool = False) -> None:
+    def undo(self, verb: Literal["undo", "redo"] = "undo") -> None:
         """Show the last change by hand, or the last that was undone, and ask whether to."""
         if self._screen.writable():
             path = self._screen.home.path
-            name = "redoing" if again else "undoing"
-            self._screen.browser.work.start(name, lambda _: plan_undo(path, again=again))
+            self._screen.browser.work.start(f"{verb}ing", lambda _: plan_undo(path, verb))
 
     @property
     def _undo_hint(self) -> str:

@@ -4,24 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from textual.screen import Screen
-
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import require_same
-from deltamem_tui.errors import BankExistsError, DeltaMemError, EmbedderMismatchError, UsageError
+from deltamem_tui.errors import DeltaMemError, EmbedderMismatchError, UsageError
 from deltamem_tui.memory.method import display_of
 from deltamem_tui.memory.vectors.search import card_of
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.browser import Browser
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, about
-from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, Retry, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Info, Outcome, Progress, WorkPlan
 from deltamem_tui.tui.models.sections import Section
-from deltamem_tui.tui.screens.bank_actions import bank_facts, is_own
+from deltamem_tui.tui.screens.bank_actions import bank_facts, is_own, new_path
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.diff import BankDiff
@@ -39,16 +38,11 @@ def export(browser: Browser, path: Path) -> None:
         FormLine("episodes", "include the episodes it was learnt from", tick=True),
         FormLine("journal", "include its history, and so its episodes", tick=True),
     )
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        return browser.work.start(
-            "looking for secrets", lambda _: _plan_export(path, answer), retry=retry
-        )
-
-    browser.forms.ask(f"Export {path.name}", lines, begin, bank=path)
+    export = partial(_plan_export, path)
+    browser.forms.ask_to("looking for secrets", f"Export {path.name}", lines, export, bank=path)
 
 
-def _plan_export(path: Path, answer: FormAnswer) -> WorkPlan:
+def _plan_export(path: Path, answer: FormAnswer, _: Progress) -> WorkPlan:
     """Seal a bank and look it through for secrets."""
     from deltamem_tui.memory.transfer.export import prepare
     from deltamem_tui.memory.transfer.views import view_export
@@ -85,32 +79,26 @@ def install(browser: Browser) -> None:
         FormLine("digest", "Its digest, if you know it", hint="sha256:…"),
         FormLine("writable", "make it writable", tick=True),
     )
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        if not answer["source"]:
-            with about("source"):
-                raise UsageError("name the archive")
-        return browser.work.start(
-            "checking", lambda _: _plan_install(browser.folder, answer), retry=retry
-        )
-
-    browser.forms.ask("Install a bank", lines, begin)
+    browser.forms.ask_to("checking", "Install a bank", lines, partial(_plan_install, browser))
 
 
-def _plan_install(folder: Path, answer: FormAnswer) -> Outcome:
+def _plan_install(browser: Browser, answer: FormAnswer, _: Progress) -> Outcome:
     """Check an archive from elsewhere, whoever made it; a folder is copied, to be written."""
     from deltamem_tui.bank import transfer as installing
     from deltamem_tui.memory.transfer.views import view_install
 
+    if not answer["source"]:
+        with about("source"):
+            raise UsageError("name the archive")
     with about("digest"):
         pinned = installing.checked_digest(answer["digest"] or None)
     place = Path(answer["source"]).expanduser()
     if place.is_dir():
-        return _copy(place, answer["name"], folder)
+        return _copy(place, new_path(browser, answer["name"] or place.name))
     with about("source"):
         delivery = installing.receive(place)
         called = answer["name"] or delivery.manifest.name
-    path = _place_for(called, folder)
+    path = new_path(browser, called)
     with about("source"):
         found = installing.inspect(delivery, pinned=pinned)
 
@@ -124,25 +112,14 @@ def _plan_install(folder: Path, answer: FormAnswer) -> Outcome:
     return WorkPlan("installing", f"Install it as {path.name}?", _sections(view.sections), write)
 
 
-def _copy(place: Path, name: str, folder: Path) -> BankChange:
+def _copy(place: Path, path: Path) -> BankChange:
     """Copy a bank of this machine, such as one that came with the program."""
     from deltamem_tui.bank.transfer import copy_bank
 
     with about("source"):
         bank = Bank.open(place)
-    path = _place_for(name or place.name, folder)
     copy_bank(bank, path, history=True)
     return BankChange(path, f"copied {path.name}; it can be written")
-
-
-def _place_for(name: str, folder: Path) -> Path:
-    """Return where a bank of this name will be."""
-    with about("name"):
-        try:
-            return paths.new_bank_path(paths.check_name(name), folder)
-        except (UsageError, BankExistsError) as error:
-            hint = "give it another name"
-            raise type(error)(error.message, source=error.source, hint=hint) from error
 
 
 def merge(browser: Browser, path: Path) -> None:
@@ -153,13 +130,8 @@ def merge(browser: Browser, path: Path) -> None:
     if not choices:
         return
     lines = (FormLine("other", "Bank to merge", choices=choices, unfit=unfit),)
-
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        return browser.work.start(
-            "comparing", lambda _: _plan_merge(path, browser.folder, answer), retry=retry
-        )
-
-    browser.forms.ask(f"Merge into {path.name}", lines, begin, bank=path)
+    merge = partial(_plan_merge, path, browser.folder)
+    browser.forms.ask_to("comparing", f"Merge into {path.name}", lines, merge, bank=path)
 
 
 def _others(
@@ -189,7 +161,7 @@ def _others(
     return choices, unfit
 
 
-def _plan_merge(path: Path, folder: Path, answer: FormAnswer) -> Outcome:
+def _plan_merge(path: Path, folder: Path, answer: FormAnswer, _: Progress) -> Outcome:
     """Find out what merging another bank into the one at `path` would change."""
     from deltamem_tui.memory.transfer import merging
 
@@ -238,33 +210,31 @@ def _cut(lines: Iterable[str]) -> str:
     return "\n".join(shown)
 
 
-def compare(browser: Browser, screen: Screen[None], path: Path) -> None:
+def compare(browser: Browser, path: Path) -> None:
     """Ask for another bank, and show what sets the two apart."""
     choices, unfit = _others(browser, path, same_embedder=False)
     if not choices:
         return
+    screen = browser.screen
 
-    def begin(answer: FormAnswer, retry: Retry) -> bool:
-        def work(_: Progress) -> Outcome:
-            from deltamem_tui.bank.diff import diff
+    def work(answer: FormAnswer, _: Progress) -> Outcome:
+        from deltamem_tui.bank.diff import diff
 
-            with about("other"):
-                here, there = Bank.open(path), Bank.open(paths.find_bank(answer["other"], folder))
-            sections = [*_comparison(here, there, diff(here, there))]
-            return lambda: _show_comparison(screen, sections)
+        with about("other"):
+            here, there = Bank.open(path), Bank.open(paths.find_bank(answer["other"], folder))
+        sections = [*_comparison(here, there, diff(here, there))]
+        return lambda: show(sections)
 
-        return browser.work.start("comparing", work, retry=retry)
+    def show(sections: Sequence[Section]) -> None:
+        from deltamem_tui.tui.widgets.dialogs import ReadingDialog
+
+        if screen.is_current:  # else the user went on
+            browser.push_screen(ReadingDialog(sections, tall=True))
 
     folder = browser.folder
     lines = [FormLine("other", "The other bank", choices=choices, unfit=unfit)]
-    browser.forms.ask(f"Compare {path.name} with another bank", lines, begin, bank=path)
-
-
-def _show_comparison(screen: Screen[None], sections: Sequence[Section]) -> None:
-    from deltamem_tui.tui.widgets.dialogs import ReadingDialog
-
-    if screen.is_current:  # else the user went on
-        screen.app.push_screen(ReadingDialog(sections, tall=True))
+    title = f"Compare {path.name} with another bank"
+    browser.forms.ask_to("comparing", title, lines, work, bank=path)
 
 
 def _comparison(here: Bank, there: Bank, found: BankDiff) -> Iterator[Section]:
