@@ -10,7 +10,7 @@ import pytest
 from textual.widgets import Input
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.memory.recall_result import RecallResult
+from deltamem_tui.memory.recall_result import Query, RecallResult
 from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.tui.models import recall_lab
 from deltamem_tui.tui.screens import recall as recall_screen
@@ -36,7 +36,7 @@ def test_the_screen_stays_alive_while_the_embedder_loads(
     monkeypatch.setattr(recall_lab, "embedder_of", slow)
     asked = list[str]()
 
-    def counted(bank: Bank, question: recall_lab.LabQuestion, *rest: Any) -> RecallResult:
+    def counted(bank: Bank, question: Query, *rest: Any) -> RecallResult:
         asked.append(question.task)
         return recall_lab.answer(bank, question, *rest)
 

@@ -79,11 +79,6 @@ class EpisodeBook:
         """Return why an episode that waits could not be learnt; empty if it was not tried."""
         return self._refusals.get(self.ids[number], "")
 
-    def doubt(self, number: int) -> list[Section]:
-        """Return why an episode needs a verdict, if that was asked for."""
-        why = self.why_doubtful(number)
-        return [Section("Why it is doubtful", why, warning=True)] if why else []
-
     def state(self, number: int) -> str:
         """Return what became of an episode, in a word or two."""
         if self.bank.episodes.state(self.ids[number]) == EpisodeState.LEARNT:
@@ -97,9 +92,9 @@ class EpisodeBook:
 
 
 def episode_sections(
-    trajectory: Trajectory, refusal: str = "", read_key: str | None = None
+    trajectory: Trajectory, refusal: str, doubt: str, read_key: str | None
 ) -> list[Section]:
-    """Return an episode: what it is, why it could not be learnt if so, then its steps.
+    """Return an episode: what it is, why it is doubtful or could not be learnt, then its steps.
 
     `read_key` shows all steps, where of very many only the first are here; None to give all.
     """
@@ -107,14 +102,14 @@ def episode_sections(
     place = " ".join(part for part in (source.file, source.position, source.format) if part)
     sections = [
         Section(f"Episode {trajectory.id}", f"{outcome_facts(trajectory.outcome)} · {place}"),
+        Section("Why it is doubtful", doubt, warning=True),
+        Section("Could not be learnt; it still waits", refusal, warning=True),
         Section("Task", trajectory.task),
     ]
     if len(verdicts := verdicts_on(trajectory)) > 1:
         sections.append(Section("Who says how it ended", "\n".join(map(verdict_text, verdicts))))
-    if refusal:
-        sections.insert(1, Section("Could not be learnt; it still waits", refusal, warning=True))
-    if scene_of(trajectory).strip():
-        sections.append(Section("Scene", scene_of(trajectory)))
+    sections.append(Section("Scene", scene_of(trajectory)))
+    sections = [each for each in sections if each.body.strip()]
     steps = trajectory.steps if read_key is None else trajectory.steps[:FIRST_STEPS]
     sections += [_step_section(number, step) for number, step in enumerate(steps, start=1)]
     if left_out := len(trajectory.steps) - len(steps):

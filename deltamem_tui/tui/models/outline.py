@@ -201,14 +201,14 @@ class Outline:
         self.rows = np.insert(self.rows, line + 1, below)
         return True
 
-    def expand_below(self, line: int) -> None:
-        """Show all below a node."""
+    def expand_below(self, line: int) -> bool:
+        """Show all below a node. Returns whether there is anything."""
         self.collapse(line)
         below = [int(self.rows[line])]
         for row in below:  # grows while it is walked
             below += self.family.children(row).tolist()
         self.expanded |= self.family.parents(below[1:])
-        self.expand(line)
+        return self.expand(line)
 
     def collapse(self, line: int) -> bool:
         """Hide all below a node. Returns whether anything changed."""

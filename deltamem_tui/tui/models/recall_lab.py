@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.protocol import EmbedderCard
 from deltamem_tui.memory.method import display_of, method_of
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import Candidate, EmbeddingCache, card_of, embedder_of
 
 CANDIDATES = 20
@@ -19,45 +16,16 @@ _RULES = {"kind": "kind of task", "work": "similar past tasks"}
 NOTHING_RECALLED = "Nothing is recalled: the agent is told nothing."
 
 
-@dataclass(frozen=True, slots=True)
-class LabQuestion:
-    """A task, a scene, or both, and the settings they are asked with."""
-
-    task: str
-    scene: str
-    settings: Settings
-
-    @property
-    def is_empty(self) -> bool:
-        """True if nothing is asked."""
-        return not (self.task.strip() or self.scene.strip())
+Embedders = dict[EmbedderCard, EmbeddingCache]
+"""The embedders that were asked for: to change a number embeds nothing anew."""
 
 
-class LabEmbedder:
-    """The embedder of the bank that is asked: to change a number embeds nothing anew."""
-
-    def __init__(self) -> None:
-        self._card: EmbedderCard | None = None
-        self._cache: EmbeddingCache | None = None
-
-    def is_at_hand(self, bank: Bank) -> bool:
-        """Return whether a bank's embedder is loaded."""
-        return self._cache is not None and card_of(bank) == self._card
-
-    def of(self, bank: Bank) -> EmbeddingCache:
-        """Return the bank's embedder, loaded when it is first asked for."""
-        card = card_of(bank)
-        if self._cache is None or card != self._card:
-            self._cache, self._card = EmbeddingCache(embedder_of(bank)), card
-        return self._cache
-
-
-def answer(
-    bank: Bank, question: LabQuestion, embedder: LabEmbedder, folders: Sequence[Path]
-) -> RecallResult:
-    """Ask a bank; the header of the context is looked up in `folders`. Nothing is written."""
-    query = Query(question.task, question.scene, CANDIDATES, question.settings, tuple(folders))
-    return method_of(bank).recall(bank, query, embedder.of(bank))
+def answer(bank: Bank, query: Query, embedders: Embedders) -> RecallResult:
+    """Ask a bank, with its embedder, which is loaded when it is first asked for."""
+    card = card_of(bank)
+    if card not in embedders:
+        embedders[card] = EmbeddingCache(embedder_of(bank))
+    return method_of(bank).recall(bank, query, embedders[card])
 
 
 @dataclass(frozen=True, slots=True)

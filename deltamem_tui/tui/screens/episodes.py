@@ -298,11 +298,9 @@ class EpisodesScreen(BankScreen):
             self._steps.show([Section("This episode cannot be read", str(error), warning=True)])
         self._show_node(book)
 
-    def _sections(
-        self, book: EpisodeBook, number: int, read_key: str | None = None
-    ) -> list[Section]:
-        found = episode_sections(book.trajectory(number), book.refusal(number), read_key)
-        return [*found[:1], *book.doubt(number), *found[1:]]
+    def _sections(self, book: EpisodeBook, number: int, read_key: str | None) -> list[Section]:
+        refusal, doubt = book.refusal(number), book.why_doubtful(number)
+        return episode_sections(book.trajectory(number), refusal, doubt, read_key)
 
     def _why_empty(self) -> str:
         """Return why no episode is shown."""
@@ -341,7 +339,7 @@ class EpisodesScreen(BankScreen):
         if not book:
             return ()
         try:
-            return self._sections(book, number)
+            return self._sections(book, number, None)
         except DeltaMemError as error:
             self.browser.notes.report(error)
             return ()

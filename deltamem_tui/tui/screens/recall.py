@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import ClassVar
 
 from rich.text import Text
@@ -19,8 +20,9 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.method import display_of, method_of, settings_of
-from deltamem_tui.memory.recall_result import RecallResult
+from deltamem_tui.memory.recall_result import Query, RecallResult
 from deltamem_tui.memory.settings import Settings
+from deltamem_tui.memory.vectors.search import card_of
 from deltamem_tui.text import count_tokens, counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
@@ -29,9 +31,9 @@ from deltamem_tui.tui.core.forms import FormAnswer
 from deltamem_tui.tui.core.work import Retry
 from deltamem_tui.tui.models.nodes import chain_sections
 from deltamem_tui.tui.models.recall_lab import (
+    CANDIDATES,
     NOTHING_RECALLED,
-    LabEmbedder,
-    LabQuestion,
+    Embedders,
     MatchLine,
     answer,
     match_lines,
@@ -164,13 +166,13 @@ class RecallScreen(BankScreen):
         }
         self._stored: Settings | None = None  # None while they cannot be read
         self._tried: Tried = {}
-        self._embedder = LabEmbedder()
+        self._embedders: Embedders = {}
         self._told = TextPane(id="context")
         self._chain = TextPane(id="chain")
         self._given: RecallResult | None = None
         self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
-        self._asked: tuple[Bank, LabQuestion] | None = None
+        self._asked: tuple[Bank, Query] | None = None
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem", "recall")
@@ -274,21 +276,22 @@ class RecallScreen(BankScreen):
         """Ask; of what is under way nothing is given up, and then the last question is asked."""
         if self._stored is None:
             return
-        question = LabQuestion(*self.place(), with_tried(self._stored, self._tried))
-        known, self._asked = self._asked, (self.bank, question)
-        if question.is_empty:
+        bank, folders = self.bank, self.browser.configuration.prompt_folders
+        question = Query(*self.place(), CANDIDATES, with_tried(self._stored, self._tried))
+        known, self._asked = self._asked, (bank, question)
+        if not any(map(str.strip, self.place())):
             self._asked = None
             self._show(None)
             self._explain()
             return
         if self._recalled.under_way and known == self._asked:
             return
-        bank, embedder, settings = self.bank, self._embedder, self.browser.configuration
         self._recalled.ask(
-            lambda _: answer(bank, question, embedder, settings.prompt_folders()), self._answered
+            lambda _: answer(bank, replace(question, folders=folders()), self._embedders),
+            self._answered,
         )
         self._told.border_title = "context · asking …"
-        if not embedder.is_at_hand(bank):
+        if card_of(bank) not in self._embedders:
             words = "The embedding model is being loaded. The answer comes once it is there."
             self._told.show([Section("", words, quiet=True)])
             for tree, pane in self._answers.items():

@@ -155,7 +155,7 @@ class NoteBar(Static):
     def _fit(self, note: Note) -> None:
         """Show as many lines as there is room for, the last of them with the way to the rest."""
         width = self.size.width or self.app.size.width - 2 * _PADDING
-        lines = list(wrapped(note.shown, self.app.console, width))
+        lines = [each.plain for each in wrapped(note.shown, self.app.console, width)]
         if len(lines) > _LINES:
             lines = [*lines[: _LINES - 1], f"… {self._key()} shows all of it"]
         self.update(Text("\n".join(lines)))

@@ -6,6 +6,7 @@ import os
 from asyncio import to_thread
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import ClassVar
 
@@ -20,7 +21,7 @@ from textual.widgets import Checkbox, Input, OptionList, Static
 from textual.widgets.option_list import Option
 
 from deltamem_tui.text import clean, one_line
-from deltamem_tui.tui.core.background import Stopped, look_up
+from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormContent, FormLine
 from deltamem_tui.tui.widgets.dialogs import Dialog, key_text
 from deltamem_tui.tui.widgets.line_input import LineInput
@@ -191,19 +192,12 @@ class AskDialog(Dialog[Mapping[str, str] | None]):
             self.focused.parent.scroll_visible(animate=False, immediate=True)
 
     def _look_ahead(self) -> None:
-        preview, answer = self._form.preview, self._answers()
-        if preview is None:
-            return
-
-        def work(stopped: Stopped) -> Sequence[str]:
-            return preview(answer, stopped)
-
         def show(lines: Sequence[str]) -> None:
             if self.is_mounted:
                 self.query_one("#preview", Static).update(Text(clean("\n".join(lines))))
 
-        if self.is_attached:
-            look_up(self, "looking ahead", work, show)
+        if self._form.preview and self.is_attached:
+            look_up(self, "looking ahead", partial(self._form.preview, self._answers()), show)
 
     def on_input_submitted(self) -> None:
         self.action_go_on()

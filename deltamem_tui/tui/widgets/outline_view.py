@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
 from rich.text import Text
 from textual.app import ComposeResult
@@ -17,12 +15,7 @@ from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
-from deltamem_tui.tui.models.outline import (
-    ArrangedNodes,
-    Family,
-    NodeArrangement,
-    Outline,
-)
+from deltamem_tui.tui.models.outline import ArrangedNodes, NodeArrangement, Outline
 from deltamem_tui.tui.models.sections import title_of
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.text_pane import columns, line_of
@@ -112,33 +105,19 @@ class Outlines(Horizontal):
             return
         for view in self.views.values():
             if view.outline is not None:
-                title = _title(view.shown_as.title, view.outline.family, counts=counts)
+                family = view.outline.family
+                title = f"{view.shown_as.title} · {counted(len(family.tree), 'node')}"
+                if family.kept is not None and counts:
+                    title += f" · {int(family.kept.sum()):,} fit the filter"
                 if self._shown_as.order != "birth":
                     title += f" · by {self._shown_as.order}"
                 view.border_title = Content(title)
 
 
-def _title(name: str, family: Family, *, counts: bool) -> str:
-    title = f"{name} · {counted(len(family.tree), 'node')}"
-    if family.kept is not None and counts:
-        title += f" · {int(family.kept.sum()):,} fit the filter"
-    return title
-
-
-_KEPT_LINES = 512
 _INDENT = 2
 _TOLD_APART = 200
 """Of more siblings each has its title alone: to read them all would keep the first line waiting."""
 _NARROW = 34
-
-
-@dataclass(frozen=True, slots=True)
-class OutlineLine:
-    """A node with its hits, and its utility if that is known."""
-
-    node: Node
-    hits: int
-    utility: str
 
 
 class OutlineView(LineList):
@@ -153,7 +132,6 @@ class OutlineView(LineList):
         self.tree_name = tree_name
         self.outline: Outline | None = None
         self.shown_as = Display(tree_name, tree_name)
-        self._lines: OrderedDict[int, OutlineLine] = OrderedDict()
         self._titles: dict[int, str] = {}
 
     def show(
@@ -170,7 +148,6 @@ class OutlineView(LineList):
         self.outline = outline
         self.words = words
         self.shown_as = display
-        self._lines.clear()
         self._titles.clear()
         line = None
         if node_id is not None and (row := self._row_of(node_id)) is not None:
@@ -229,8 +206,8 @@ class OutlineView(LineList):
     def line_text(self, line: int, width: int) -> Text:
         """Return a node: its place, label and trigger at the left, its numbers at the right."""
         outline, row = self._shown, int(self._shown.rows[line])
-        shown, kept = self._line(row), outline.family.kept
-        node, strong, quiet = shown.node, self.style_of("strong"), self.style_of("quiet")
+        node, kept = outline.family.tree.node_at(row), outline.family.kept
+        strong, quiet = self.style_of("strong"), self.style_of("quiet")
         is_failure = node.label == "failure"
         ink = self.style_of("warning") if is_failure else None
         if kept is not None and not kept[row]:
@@ -242,20 +219,20 @@ class OutlineView(LineList):
             (fold if outline.family.count(row) else "  ", strong),
             ("» " if node.id == self.moving else mark, ink or strong),
         )
-        numbers = line_of((_numbers(shown, width), quiet))
+        numbers = line_of((self._numbers(row, node, width), quiet))
         room = width - left.cell_len - numbers.cell_len - 1
-        left.append_text(self.mark(line_of((self._title(row, room), ink))))
+        left.append_text(self.mark(line_of((self._title(row, node, room), ink))))
         return columns(left, numbers, width)
 
-    def _title(self, row: int, room: int) -> str:
+    def _title(self, row: int, node: Node, room: int) -> str:
         """Return a node's title, told apart from its siblings'; below a parent, what differs."""
-        family, node = self._shown.family, self._line(row).node
+        family = self._shown.family
         if row not in self._titles:
             parent = int(family.parent[row])
             siblings = family.roots if parent == NO_PARENT else family.children(parent)
             rows = siblings.tolist() if len(siblings) <= _TOLD_APART else [row]
-            above = self._line(parent).node if parent != NO_PARENT else None
-            nodes = [self._line(each).node for each in rows]
+            above = family.tree.node_at(parent) if parent != NO_PARENT else None
+            nodes = [family.tree.node_at(each) for each in rows]
             titles = self.shown_as.titles(nodes, above if self.shown_as.layered else None)
             self._titles |= zip(rows, titles, strict=True)
         return title_of(self._titles[row] or node.id, room)
@@ -264,16 +241,15 @@ class OutlineView(LineList):
         """Deep nodes are not pushed out of sight: their depth is on the line."""
         return min((depth - 1) * _INDENT, width // 3)
 
-    def _line(self, row: int) -> OutlineLine:
-        """Return what is said of the node of a row, parsed when it is first drawn."""
-        if row not in self._lines:
-            family = self._shown.family
-            tree, node = family.tree, family.tree.node_at(row)
-            hits, utility = tree.counts_at(row).hits, family.utility_text(row)
-            self._lines[row] = OutlineLine(node, hits, utility)
-            if len(self._lines) > _KEPT_LINES:
-                self._lines.popitem(last=False)
-        return self._lines[row]
+    def _numbers(self, row: int, node: Node, width: int) -> str:
+        """Return depth, hits, utility, and whether the chain was fused; if narrow only the hits."""
+        fused, family = "≡" if node.consolidated else " ", self._shown.family
+        count = family.tree.counts_at(row).hits
+        hits = f"{count:,}×" if count else "·"
+        if width < _NARROW:
+            return f"{hits}{fused}"
+        depth = f"d{node.depth}" if node.depth > 1 else ""
+        return f"{depth} {hits:>4}{family.utility_text(row)}{fused}"
 
     @property
     def _shown(self) -> Outline:
@@ -284,7 +260,8 @@ class OutlineView(LineList):
     def clicked(self, line: int, column: int) -> None:
         """Fold a node by a click on the sign before it, or a second one on the node."""
         row = int(self._shown.rows[line])
-        sign = self._indent(self._line(row).node.depth, self.scrollable_content_region.width)
+        depth = int(self._shown.family.depth[row])
+        sign = self._indent(depth, self.scrollable_content_region.width)
         on_sign = sign <= column < sign + _INDENT
         again = line == self.cursor
         self.cursor = line
@@ -292,38 +269,22 @@ class OutlineView(LineList):
             self.action_fold()
 
     def action_expand(self) -> None:
-        if not self.line_count():
-            return
-        if self._shown.expand(self.cursor):
-            self.lines_changed()
-        elif self._shown.family.count(int(self._shown.rows[self.cursor])):
-            self.cursor += 1
+        if not self._fold(Outline.expand) and self.line_count():
+            self.cursor += bool(self._shown.family.count(int(self._shown.rows[self.cursor])))
 
     def action_collapse(self) -> None:
-        if not self.line_count():
-            return
-        if self._shown.collapse(self.cursor):
-            self.lines_changed()
-        else:
+        if not self._fold(Outline.collapse) and self.line_count():
             self.cursor = self._shown.parent_line(self.cursor)
 
     def action_fold(self) -> None:
-        if self.line_count() and (
-            self._shown.collapse(self.cursor) or self._shown.expand(self.cursor)
-        ):
-            self.lines_changed()
+        _ = self._fold(Outline.collapse) or self._fold(Outline.expand)
 
     def action_expand_below(self) -> None:
-        if self.line_count():
-            self._shown.expand_below(self.cursor)
+        self._fold(Outline.expand_below)
+
+    def _fold(self, change: Callable[[Outline, int], bool]) -> bool:
+        """Fold or unfold the node under the cursor. Returns whether that changed anything."""
+        changed = self.line_count() > 0 and change(self._shown, self.cursor)
+        if changed:
             self.lines_changed()
-
-
-def _numbers(line: OutlineLine, width: int) -> str:
-    """Return depth, hits, utility, and whether the chain was fused; without room only the hits."""
-    fused = "≡" if line.node.consolidated else " "
-    hits = f"{line.hits:,}×" if line.hits else "·"
-    if width < _NARROW:
-        return f"{hits}{fused}"
-    depth = f"d{line.node.depth}" if line.node.depth > 1 else ""
-    return f"{depth} {hits:>4}{line.utility}{fused}"
+        return changed

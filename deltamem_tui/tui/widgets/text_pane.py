@@ -5,13 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
-from itertools import groupby
 
-from rich.cells import cell_len
 from rich.console import Console
 from rich.style import Style
-from rich.text import Text
+from rich.text import Span, Text
 from textual.geometry import Size
 from textual.screen import ModalScreen
 from textual.scroll_view import ScrollView
@@ -35,14 +32,6 @@ WordSequence = tuple[str, ...]
 """Words in a row: three, or all of a line that has fewer."""
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A stretch of a line."""
-
-    text: str
-    repeats: bool
-
-
 def sequences(texts: Iterable[str]) -> frozenset[WordSequence]:
     """Return all sequences of three words in the lines of some texts."""
     lines = (line.split() for text in texts for line in text.split("\n"))
@@ -63,19 +52,13 @@ def repeated_words(words: Sequence[str], above: AbstractSet[WordSequence]) -> li
     return [*found[:1] * (len(words) - len(found)), *found]
 
 
-def pieces_of(line: str, above: AbstractSet[WordSequence]) -> list[Piece]:
-    """Return one line of a text in pieces that repeat what stands above, and pieces that do not."""
-    starts = [match.start() for match in _WORD.finditer(line)]
-    if not starts:
-        return [Piece(line, repeats=False)]
+def delta_of(line: str, above: AbstractSet[WordSequence]) -> Text:
+    """Return one line of a delta: what repeats what stands above is quiet, what is new is not."""
+    text, starts = Text(line), [match.start() for match in _WORD.finditer(line)]
     marks = repeated_words(line.split(), above)
-    ends = [*starts[1:], len(line)]
-    starts[0] = 0
-    pieces = []
-    for repeats, group in groupby(range(len(marks)), key=marks.__getitem__):
-        places = list(group)
-        pieces.append(Piece(line[starts[places[0]] : ends[places[-1]]], repeats))
-    return pieces
+    for start, end, repeats in zip([0, *starts[1:]], [*starts[1:], len(line)], marks, strict=False):
+        text.stylize("quiet" if repeats else "good", start, end)
+    return text
 
 
 def _told(words: Sequence[str]) -> list[str]:
@@ -122,32 +105,21 @@ def strip_of(text: Text, console: Console, width: int, style: Style) -> Strip:
     return strip.adjust_cell_length(width).apply_style(style)
 
 
-def wrapped(text: str, console: Console, width: int) -> Iterator[str]:
+def wrapped(text: str, console: Console, width: int) -> Iterator[Text]:
     """Return the lines of a text, folded at `width` cells."""
-    for line in text.split("\n"):
-        for pieces in wrapped_pieces([Piece(line, repeats=False)], console, width):
-            yield "".join(piece.text for piece in pieces)
+    for line in cuttable(text).split("\n"):
+        yield from folded(Text(line), console, width)
 
 
-def wrapped_pieces(
-    pieces: Sequence[Piece], console: Console, width: int
-) -> Iterator[tuple[Piece, ...]]:
-    """Fold a line in pieces at `width` cells.
+def folded(line: Text, console: Console, width: int) -> Iterable[Text]:
+    """Fold a line at `width` cells.
 
     Most lines fit. They are given as they are: to ask the terminal library to fold them would
     take twenty times as long.
     """
-    pieces = [replace(piece, text=cuttable(piece.text)) for piece in pieces]
-    text = "".join(piece.text for piece in pieces)
-    if "\t" not in text and cell_len(text) <= width:
-        yield tuple(pieces)
-        return
-    line = Text()
-    for piece in pieces:
-        line.append(piece.text, Style(dim=piece.repeats))
-    for folded in line.wrap(console, max(width, 1), overflow="fold", tab_size=4):
-        styled = ((each.text, each.style or Style.null()) for each in folded.render(console))
-        yield tuple(Piece(text, bool(style.dim)) for text, style in styled)
+    if "\t" not in line.plain and line.cell_len <= width:
+        return (line,)
+    return line.wrap(console, max(width, 1), overflow="fold", tab_size=4)
 
 
 INKS = {f"ink--{name}" for name in ("strong", "current", "warning", "quiet", "good", "found")}
@@ -185,17 +157,8 @@ _WIDEST = 100
 """The eye loses the next of longer lines."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Line:
-    """A folded line: its section, the name of its style, its text or the pieces of it."""
-
-    section: int
-    style: str
-    pieces: tuple[Piece, ...]
-
-
 def _lines(text: str) -> list[str]:
-    return text.split("\n") if text else []
+    return cuttable(text).split("\n") if text else []
 
 
 class TextPane(ScrollView, can_focus=True):
@@ -211,7 +174,7 @@ class TextPane(ScrollView, can_focus=True):
         self.sections: list[Section] = []
         self.current: int | None = None
         self._words: tuple[str, ...] = ()
-        self._lines: list[_Line] = []
+        self._lines: list[tuple[int, Text]] = []  # each with its section; spans name their ink
         self._starts: list[int] = []
         self._folded_at = 0
 
@@ -252,10 +215,10 @@ class TextPane(ScrollView, can_focus=True):
         line = y + self.scroll_offset.y
         if line >= len(self._lines):
             return Strip.blank(width, self.rich_style)
-        folded = self._lines[line]
+        section, folded = self._lines[line]
         text = self._painted(folded)
         if self.current is not None:
-            mark = "▌ " if folded.section == self.current else "  "
+            mark = "▌ " if section == self.current else "  "
             text = Text(end="").append(mark, self._style("strong")).append_text(text)
         return strip_of(text, self.app.console, width, self.rich_style)
 
@@ -271,35 +234,25 @@ class TextPane(ScrollView, can_focus=True):
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
-    def _section_lines(self, number: int, width: int) -> list[_Line]:
-        section = self.sections[number]
-        heading, body = clean(section.title), section.shown_body(self._read_key)
-        is_delta = bool(section.above and body)
-        title = "current" if number == self.current else "strong"
-        style = "delta" if is_delta else "quiet" if section.quiet else ""
-        lines = [("warning" if section.warning else title, each) for each in _lines(heading)]
-        lines += [(style, each) for each in _lines(body)]
-        above = sequences(section.above)
-        found = [
-            _Line(number, name, pieces)
-            for name, line in lines
-            for pieces in wrapped_pieces(
-                pieces_of(line, above) if name == "delta" else [Piece(line, repeats=False)],
-                self.app.console,
-                width,
-            )
-        ]
-        return [*found, _Line(number, "", ())] if number + 1 < len(self.sections) else found
+    def _section_lines(self, number: int, width: int) -> Iterator[tuple[int, Text]]:
+        """Yield the lines of a section, folded, and an empty one before the next section."""
+        section, title = self.sections[number], "current" if number == self.current else "strong"
+        title, ink = "warning" if section.warning else title, "quiet" if section.quiet else ""
+        lines = [Text.assemble((each, title)) for each in _lines(clean(section.title))]
+        body, above = _lines(section.shown_body(self._read_key)), sequences(section.above)
+        if section.above:
+            lines += [delta_of(each, above) for each in body]
+        else:
+            lines += [Text.assemble((each, ink)) for each in body]
+        for line in lines:
+            yield from ((number, each) for each in folded(line, self.app.console, width))
+        if number + 1 < len(self.sections):
+            yield number, Text()
 
-    def _painted(self, line: _Line) -> Text:
-        """Return a line in its style; of a delta, repeats are quiet and what is new has colour."""
-        text = Text(end="")
-        for piece in line.pieces:
-            name = line.style
-            if name == "delta":
-                name = "quiet" if piece.repeats else "good"
-            style = self._style(name) if name else Style.null()
-            text.append(piece.text, style)
+    def _painted(self, line: Text) -> Text:
+        """Return a line with the styles of its inks, and what is sought marked."""
+        spans = [Span(start, end, self._style(str(ink))) for start, end, ink in line.spans]
+        text = Text(line.plain, end="", spans=spans)
         for begin, end in occurrences(text.plain, self._words) if self._words else ():
             text.stylize(self._style("found"), begin, end)
         return text
