@@ -32,7 +32,7 @@ from deltamem_tui.tui.models.nodes import detail
 from deltamem_tui.tui.models.sections import Section, title_of
 from deltamem_tui.tui.screens import bank_actions, learning
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.screens.filtering import ListFilter
+from deltamem_tui.tui.screens.filtering import ListFilter, Place
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
 from deltamem_tui.tui.widgets.text_pane import TextPane, columns, line_of
@@ -148,7 +148,6 @@ class EpisodesScreen(BankScreen):
         self._node_number = 0
         self._node_of: str | None = None
         self._judged: str | None = None  # the episode that is being given an outcome
-        self._sought: tuple[str, ...] = ()
         self._linked: tuple[str, ...] = ()  # the episode that a node led to, and the node
         self._list = EpisodeList()
         self._steps = TextPane(id="steps")
@@ -162,6 +161,7 @@ class EpisodesScreen(BankScreen):
             show=self._show,
             focus=self._list.focus,
             typed=self._head,
+            seek=self._seek,
         )
 
     def compose(self) -> ComposeResult:
@@ -207,33 +207,26 @@ class EpisodesScreen(BankScreen):
             self.browser.session.new_bank = None
             if not len(self._whole):
                 self.action_import_logs()
-        if self._sought and not self.list_filter.inquiry.has_more:
-            sought, self._sought = self._sought, ()
-            self._go_to(sought)
 
-    def place(self) -> tuple[str, ...]:
+    def place(self) -> Place:
         """Return the episode under the cursor, and the node beside it."""
         if (name := self._list.episode) is None:
             return ()
         return name, *(self._place or ())
 
-    def return_to(self, place: tuple[str, ...]) -> None:
-        """Show an episode, the steps in sight that a node was made of."""
-        if self._list.book is None or self.list_filter.inquiry.under_way:
-            self._sought = place
-        else:
-            self._go_to(place)
+    def return_to(self, place: Place) -> None:
+        """Show an episode, and the node beside it that led here."""
+        self.list_filter.go_to(place)
 
-    def _go_to(self, place: tuple[str, ...]) -> None:
-        """Put the cursor on an episode, without a filter if the filter hides it."""
-        book, arrangement = self._list.book, self.list_filter.arrangement
-        if book is not None and place[0] in book.ids:
-            self._linked, self._node_of = place, None
-            self._list.lines_changed(book.ids.index(place[0]))
-            self._list.focus()
-        elif not arrangement.wanted.empty:
-            self._sought = place
-            self.list_filter.arrange_by("", arrangement.order)
+    def _seek(self, place: Place) -> bool:
+        """Put the cursor on an episode; False if it is not listed."""
+        book = self._list.book
+        if book is None or place[0] not in book.ids:
+            return False
+        self._linked, self._node_of = place, None
+        self._list.lines_changed(book.ids.index(place[0]))
+        self._list.focus()
+        return True
 
     def _head(self) -> None:
         """Say how many there are, what fits the filter, and what comes next."""

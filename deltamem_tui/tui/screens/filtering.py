@@ -19,6 +19,8 @@ from deltamem_tui.tui.models.sections import cuttable
 from deltamem_tui.tui.widgets.line_input import LineInput
 
 FoundT = TypeVar("FoundT")
+Place = tuple[str, ...]
+"""A row of the list: a node of a tree, or an episode."""
 
 
 class ListFilter(Vertical, Generic[OrderT, FoundT]):
@@ -45,6 +47,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
         show: Callable[[FoundT], None],
         focus: Callable[[], object],
         typed: Callable[[], object],
+        seek: Callable[[Place], bool],
     ) -> None:
         super().__init__()
         self._work = work
@@ -54,6 +57,8 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
         self._found = show
         self._focus = focus
         self._typed = typed
+        self._seek = seek
+        self._sought: Place = ()
         self._line = LineInput(
             placeholder="words or conditions", id="filter", compact=True, max_length=LONGEST_FILTER
         )
@@ -101,6 +106,22 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
         self.in_place = self.shown_as is self.arrangement
         self.shown_as = self.arrangement
         self._found(found)
+        if self._sought and not self.inquiry.has_more:
+            self._bring(self._sought)
+
+    def go_to(self, place: Place) -> None:
+        """Put the cursor on a place, once the list shows the bank as it is."""
+        if self.shown_as is None or self.inquiry.under_way:
+            self._sought = place
+        else:
+            self._bring(place)
+
+    def _bring(self, place: Place) -> None:
+        """Put the cursor on a place, without a filter if the filter hides it."""
+        self._sought = ()
+        if not self._seek(place) and self.arrangement.text:
+            self._sought = place
+            self.arrange_by("", self.arrangement.order)
 
     def arrange_by(self, text: str, order: OrderT) -> None:
         """Filter and sort."""

@@ -22,7 +22,7 @@ from deltamem_tui.tui.models.nodes import chain_sections, detail, evidence_of
 from deltamem_tui.tui.models.outline import ALL_NODES, ArrangedNodes, NodeArrangement, arrange
 from deltamem_tui.tui.models.sections import Section
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
-from deltamem_tui.tui.screens.filtering import ListFilter
+from deltamem_tui.tui.screens.filtering import ListFilter, Place
 from deltamem_tui.tui.screens.node_editing import ChosenNode, NodeEditor
 from deltamem_tui.tui.widgets.bars import TopBar
 from deltamem_tui.tui.widgets.line_list import LineList
@@ -54,13 +54,13 @@ class MemoryScreen(BankScreen):
             show=self._show,
             focus=self._focus_outline,
             typed=self._filter_typed,
+            seek=self._seek,
         )
         self._outlines = Outlines(tuple(home.bank.trees))
         self._pane = TextPane(id="detail")
         self._chain = False  # whether the node's chain is shown in its place
         self._move_keys = ""
         self.editor = NodeEditor(self, self.chosen, self._show_move)
-        self._target: tuple[str, ...] = ()
 
     def compose(self) -> ComposeResult:
         yield TopBar("DeltaMem", "memory")
@@ -115,28 +115,18 @@ class MemoryScreen(BankScreen):
             "filter", "sort", when=any(len(self.bank.tree(name)) for name in self._outlines.views)
         )
         self._outlines.head(counts=self.list_filter.is_in_force)
-        if self._target and not self.list_filter.inquiry.has_more:
-            target, self._target = self._target, ()
-            self._go_to(*target)
 
-    def return_to(self, place: tuple[str, ...]) -> None:
+    def return_to(self, place: Place) -> None:
         """Put the cursor on a node, once the outlines show the bank as it is."""
-        if self.list_filter.inquiry.under_way or self.shown.outline is None:
-            self._target = place
-        else:
-            self._go_to(*place)
+        self.list_filter.go_to(place)
 
-    def _go_to(self, tree: str, node_id: str) -> None:
-        """Put the cursor on a node, without a filter if the filter hides it."""
+    def _seek(self, place: Place) -> bool:
+        """Put the cursor on a node; False if it is there, and the filter hides it."""
+        tree, node_id = place
         self._outlines.bring(tree)
-        if self.outline(tree).go_to(node_id):
-            return
-        arrangement = self.list_filter.arrangement
-        if not arrangement.wanted.empty and node_id in self.bank.tree(tree).find(node_id):
-            self._target = tree, node_id
-            self.list_filter.arrange_by("", arrangement.order)
+        return self.outline(tree).go_to(node_id) or not self.bank.tree(tree).find(node_id)
 
-    def place(self) -> tuple[str, ...]:
+    def place(self) -> Place:
         """Return the node under the cursor."""
         node = self.shown.node
         return () if node is None else (self.shown.tree_name, node.id)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
+from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
 from textual.binding import Binding
@@ -21,6 +22,9 @@ from deltamem_tui.tui.widgets.text_pane import columns, line_of, wrapped
 
 _LINES = 5
 _PADDING = 1
+
+_STAYING = frozenset({"step_back", "quit", "help"})
+"""The actions whose keys are shown however narrow the terminal is: the ways out, and help."""
 
 _OF_THE_APP = frozenset(action.name for action in of_scopes(["app"]))
 
@@ -53,7 +57,8 @@ class KeyBar(Widget):
     def __init__(self, scopes: Sequence[Scope]) -> None:
         super().__init__()
         self.auto_links = False  # a key has its own colour
-        self._order = [action.name for scope in scopes for action in of_scopes([scope])]
+        names = [action.name for scope in scopes for action in of_scopes([scope])]
+        self._order = sorted(names, key=lambda name: name == "help")  # the last
 
     def on_mount(self) -> None:
         notes = browser_of(self).notes
@@ -68,26 +73,24 @@ class KeyBar(Widget):
         self.display = note is None
 
     def render(self) -> Text:
+        """Return what there is room for; what is behind one that has no room has none either."""
         style = self.get_component_rich_style("keys--key", partial=True)
-        line = line_of()
-        for binding in self._shown():
+        offered = [
+            (each, f" {self.app.get_key_display(each)}", f" {each.description} ")
+            for each in self._offered()
+        ]
+        line, stay = line_of(), [cell_len(k + d) for each, k, d in offered if each.id in _STAYING]
+        room = self.size.width - sum(stay)
+        for binding, key, does in offered:
+            if binding.id not in _STAYING:
+                room -= cell_len(key + does)
+                if room < 0:
+                    continue
             scope = "app" if binding.id in _OF_THE_APP else "screen"
             click = Style.from_meta({"@click": f"{scope}.{binding.action}"})
-            line.append(f" {self.app.get_key_display(binding)}", style + click)
-            line.append(f" {binding.description} ", click)
+            line.append(key, style + click)
+            line.append(does, click)
         return line
-
-    def _shown(self) -> Iterator[Binding]:
-        """Return what there is room for; what comes behind one that has no room has none either."""
-        offered = sorted(self._offered(), key=lambda binding: binding.action == "help")  # the last
-        room = self.size.width - sum(map(self._width, (each for each in offered if _stays(each))))
-        for binding in offered:
-            room -= 0 if _stays(binding) else self._width(binding)
-            if _stays(binding) or room >= 0:
-                yield binding
-
-    def _width(self, binding: Binding) -> int:
-        return Text(f" {self.app.get_key_display(binding)} {binding.description} ").cell_len
 
     def offer(self, *actions: str, when: bool) -> None:
         """Show the keys of actions only when they have something to work on."""
@@ -102,20 +105,11 @@ class KeyBar(Widget):
 
     def _offered(self) -> list[Binding]:
         """Return one binding an action that can be done, in the order of the scopes."""
-        hidden = self.hidden
-        found: dict[str, Binding] = {}
+        hidden, found = self.hidden, dict[str | None, Binding]()
         for active in self.screen.active_bindings.values():
             if active.binding.show and active.binding.id not in hidden:
-                found.setdefault(active.binding.action, active.binding)
-        return sorted(found.values(), key=lambda binding: self._rank(binding.id or ""))
-
-    def _rank(self, name: str) -> int:
-        return self._order.index(name) if name in self._order else len(self._order)
-
-
-def _stays(binding: Binding) -> bool:
-    """Return whether a key is shown however narrow the terminal is: the ways out, and help."""
-    return binding.action in {"step_back", "quit", "help"}
+                found.setdefault(active.binding.id, active.binding)
+        return [found[name] for name in self._order if name in found]
 
 
 class NoteBar(Static):
@@ -157,11 +151,9 @@ class NoteBar(Static):
         width = self.size.width or self.app.size.width - 2 * _PADDING
         lines = [each.plain for each in wrapped(note.shown, self.app.console, width)]
         if len(lines) > _LINES:
-            lines = [*lines[: _LINES - 1], f"… {self._key()} shows all of it"]
+            key = browser_of(self).key_of("notes")
+            lines = [*lines[: _LINES - 1], f"… {key} shows all of it"]
         self.update(Text("\n".join(lines)))
-
-    def _key(self) -> str:
-        return browser_of(self).key_of("notes")
 
     async def on_click(self) -> None:
         await self.app.run_action("notes")
@@ -241,19 +233,14 @@ class WorkBar(Widget):
     def render(self) -> Text:
         work = browser_of(self).work
         if (state := work.state) is not None:
-            text, todo = self._how_far(state), self._how_it_ends(state)
+            text, todo = self._how_far(state), f"{self._key('cancel')} cancels"
+            if state.stopped or not state.can_stop:
+                todo = "stopping …" if state.can_stop else "cannot be cancelled"
         elif work.plan is not None:
             text, todo = f"the {work.plan.kind} is ready", f"{self._key('plan')} opens it"
         else:
             return Text()
         return columns(line_of((f" {text}", None)), line_of((f"{todo} ", None)), self.size.width)
-
-    def _how_it_ends(self, state: Progress) -> str:
-        if not state.can_stop:
-            return "cannot be cancelled"
-        if state.stopped:
-            return "stopping …"
-        return f"{self._key('cancel')} cancels"
 
     def _key(self, action: str) -> str:
         """Return what to press; a line one types in has to be left first."""
