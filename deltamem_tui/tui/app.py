@@ -80,7 +80,7 @@ class DeltaMemApp(Browser):
         self.attention = Attention(self)
         self.notes = Notes(self, self._adapted)
         self.session = BankSession(
-            self, self.attention, self.notes, self.key_of, bank_screen, banks_screen, bank
+            self, self.attention, self.notes, bank_screen, banks_screen, bank
         )
         self.work = Work(
             *(self, self.attention, self.notes, self.key_of, self.confirm),
