@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -24,7 +23,7 @@ from deltamem_tui.text import clean, counted
 from deltamem_tui.tui.core.actions import bindings, checked_keys
 from deltamem_tui.tui.core.background import LookupFailed
 from deltamem_tui.tui.core.bank_session import BankSession, OpenBank
-from deltamem_tui.tui.core.browser import Browser, main_screen
+from deltamem_tui.tui.core.browser import Browser, scopes_of
 from deltamem_tui.tui.core.forms import FormAnswer, FormContent, Forms
 from deltamem_tui.tui.core.notes import Notes, if_gone, in_words, remedies
 from deltamem_tui.tui.core.texts import Texts
@@ -32,25 +31,16 @@ from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition, Work
 from deltamem_tui.tui.models.sections import Section
 
 if TYPE_CHECKING:
-    from textual.command import Provider
     from textual.notifications import SeverityLevel
 
 
 _USUAL_THEME = "textual-dark"
 
 
-def _action_provider() -> type[Provider]:
-    """Return the palette's actions, imported when it is opened."""
-    from deltamem_tui.tui.palette import ActionProvider
-
-    return ActionProvider
-
-
 class DeltaMemApp(Browser):
     """The program. `NO_COLOR` shows by reverse and bold what colours show."""
 
     TITLE = "DeltaMem"
-    COMMANDS: ClassVar = {_action_provider}
     ALLOW_IN_MAXIMIZED_VIEW = "TopBar, WorkBar, NoteBar, KeyBar"
     BINDINGS: ClassVar = [*bindings("app")]
     HORIZONTAL_BREAKPOINTS = [  # noqa: RUF012 - textual reads it so
@@ -222,9 +212,8 @@ class DeltaMemApp(Browser):
         from deltamem_tui.tui.screens.help import help_sections
         from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 
-        if screen := main_screen(self.screen):
-            pane = screen.focused or next(iter(screen.panes()), None)
-            sections = help_sections(screen.SCOPES, self.configuration.keys, pane)
+        if scopes := scopes_of(self.screen):
+            sections = help_sections(scopes, self.configuration.keys)
             self.push_screen(ReadingDialog(sections, tall=True))
 
     def action_notes(self) -> None:
@@ -245,9 +234,9 @@ class DeltaMemApp(Browser):
         self.work.cancel()
 
     def action_command_palette(self) -> None:
-        from deltamem_tui.tui.palette import Palette
+        from deltamem_tui.tui.palette import ActionProvider, Palette
 
-        self.push_screen(Palette())
+        self.push_screen(Palette([ActionProvider]))
 
     def search_themes(self) -> None:
         """Choose a theme by name."""
@@ -266,18 +255,10 @@ class DeltaMemApp(Browser):
         self.exit()
 
 
-_SCREENS = {
-    "memory": "MemoryScreen",
-    "recall": "RecallScreen",
-    "episodes": "EpisodesScreen",
-    "report": "ReportScreen",
-}
-
-
 def bank_screen(name: str, home: OpenBank) -> Screen[Any]:
     """Make a screen of a bank, imported when it is first shown: most visits see one of them."""
     module = import_module(f"deltamem_tui.tui.screens.{name}")
-    screen: Screen[Any] = getattr(module, _SCREENS[name])(home)
+    screen: Screen[Any] = getattr(module, f"{name.capitalize()}Screen")(home)
     return screen
 
 
@@ -292,11 +273,8 @@ def checked_theme(name: str | None) -> str:
     """Return the theme of the settings, or the usual one."""
     if name is None or name in BUILTIN_THEMES:
         return name or _USUAL_THEME
-    near = get_close_matches(name, BUILTIN_THEMES, n=1, cutoff=0.0)[0]
-    raise ConfigurationError(
-        f"there is no theme {clean(name)!r}",
-        hint=f"did you mean {near}? There are {', '.join(BUILTIN_THEMES)}",
-    )
+    hint = f"there are {', '.join(BUILTIN_THEMES)}"
+    raise ConfigurationError(f"there is no theme {clean(name)!r}", hint=hint)
 
 
 def require_screen() -> None:

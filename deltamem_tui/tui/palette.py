@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widgets import Input
 
 from deltamem_tui.tui.core.actions import SCOPE_TITLES, Action, Scope, key_names, of_scopes
-from deltamem_tui.tui.core.browser import browser_of, main_screen
+from deltamem_tui.tui.core.browser import browser_of, scopes_of
 
 SCREENS: tuple[Scope, ...] = ("memory", "tree", "recall", "episodes", "report", "banks")
 
@@ -40,10 +40,8 @@ class ActionProvider(Provider):
 
     def _actions(self) -> Iterator[tuple[Action, str, partial[Coroutine[Any, Any, None]], str]]:
         """Return each action with its title, what it runs and its keys, those in front first."""
-        screen, keys = main_screen(self.screen), browser_of(self.screen).configuration.keys
-        here = screen.SCOPES if screen else ()
-        scopes = [*here, *(each for each in SCREENS if each not in here)] if screen else ()
-        for scope in scopes:
+        here, keys = scopes_of(self.screen), browser_of(self.screen).configuration.keys
+        for scope in [*here, *(each for each in SCREENS if here and each not in here)]:
             if scope in here or "bank" in here or scope == "banks":
                 for action in of_scopes([scope]):
                     title = f"{SCOPE_TITLES[scope]}: {action.title}"
@@ -82,12 +80,11 @@ class ActionProvider(Provider):
 
 async def do_action(app: App[object], action: Action) -> None:
     """Do what the key of an action does on the screen in front."""
-    screen = main_screen(app.screen)
-    if screen is None:
-        return
-    for _ in range(2):
-        for active in app.screen.active_bindings.values():
+    screen = app.screen
+    for _ in range(2 if scopes_of(screen) else 0):
+        for active in screen.active_bindings.values():
             if active.binding.id == action.name:
                 await app.run_action(active.binding.action, active.node)
                 return
-        app.screen.set_focus(next(iter(screen.panes()), None))  # the key may be a pane's
+        panes = screen.query(screen.AUTO_FOCUS or "*")  # the key may be a pane's
+        screen.set_focus(next((each for each in panes if each.focusable), None))

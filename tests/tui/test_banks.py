@@ -50,7 +50,7 @@ def test_enter_opens_and_escape_leaves(folder: Path) -> None:
 
 
 def names(person: Person) -> list[str]:
-    return [bank.place.name for bank in person.app.screen.query_one(BankList).banks]
+    return [bank.place.name for bank in person.app.screen.query_one(BankList).lines]
 
 
 def under_cursor(person: Person) -> str:

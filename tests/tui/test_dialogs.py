@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from deltamem_tui.tui.screens.lines import BankList, BanksScreen
 
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.tui.core.work import Info, WorkPlan
-from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, add_plain, bare_bank, browse

@@ -106,24 +106,17 @@ def test_help_names_every_key_of_the_screen(folder: Path) -> None:
     )
 
 
-def test_help_begins_with_what_the_pane_in_focus_is_for(folder: Path) -> None:
+def test_help_begins_with_what_the_screen_is_for(folder: Path) -> None:
     async def story(person: Person) -> None:
-        said: dict[str, str] = {}
-        for keys in ("", "enter slash", "2 escape c", "3 slash", "4"):
-            for key in keys.split():
-                await person.press(key)
-            for pane in person.app.screen.focus_chain:
-                pane.focus()
-                await person.press("f1")
-                first = person.app.screen.query_one(TextPane).sections[0]
-                said[f"{keys} {type(pane).__name__} {pane.id}"] = first.body
-                await person.press("escape")
+        said = set[str]()
+        for keys in ("", "enter", "2 escape", "3", "4"):
+            await person.press(*keys.split(), "f1")
+            said.add(person.app.screen.query_one(TextPane).sections[0].body)
             await person.press("escape")
-        assert all(said.values()), said
-        assert len(set(said.values())) == 15
-        assert len(said) == 17  # both outlines say the same, and both answers
+        assert "" not in said
+        assert len(said) == 5
 
-    browse(folder, story, size=(140, 60))
+    browse(folder, story)
 
 
 def test_every_screen_and_dialog_takes_the_key_of_help(folder: Path) -> None:
@@ -155,7 +148,7 @@ def test_a_key_for_no_action_names_the_nearest(folder: Path) -> None:
 
 
 def test_a_theme_that_is_none_names_the_nearest(folder: Path) -> None:
-    with pytest.raises(ConfigurationError, match="did you mean nord"):
+    with pytest.raises(ConfigurationError, match=r"there are .*nord"):
         DeltaMemApp(folder, None, Configuration(theme="norrd"))
 
 

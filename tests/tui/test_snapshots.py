@@ -169,7 +169,7 @@ def patient(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(autouse=True)
 def clock(monkeypatch: pytest.MonkeyPatch) -> None:
     """A clock by which banks changed one day."""
-    monkeypatch.setattr(banks, "last_change", lambda _: "2026-07-14 10:22")
+    monkeypatch.setattr(banks, "local_time", lambda _: "2026-07-14 10:22")
     monkeypatch.setattr(report, "local_time", lambda _: "2026-07-14 10:22")
 
 

@@ -56,7 +56,7 @@ def test_a_bank_is_exported_and_installed_under_another_name(folder: Path, tmp_p
         assert not (folder / "copy").exists()
         await person.press("y")
         assert person.said[-1] == "installed copy"
-        banks = person.app.screen.query_one(BankList).banks
+        banks = person.app.screen.query_one(BankList).lines
         assert [bank.place.name for bank in banks] == ["copy", "kitchen"]
 
     browse(folder, story, size=(120, 40))

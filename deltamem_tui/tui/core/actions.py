@@ -54,7 +54,7 @@ def _actions(scope: Scope, *rows: tuple[str, ...], do: str = "{}") -> Iterator[A
 ACTIONS: tuple[Action, ...] = (
     *_actions(
         "app",
-        ("help", "question_mark f1", "Explain this pane, the keys and the words", "help"),
+        ("help", "question_mark f1", "Explain this screen, the keys and the words", "help"),
         ("palette", "colon", "Find an action by name", "", "command_palette"),
         ("theme", "T", "Choose a theme", "", "change_theme"),
         ("cancel", "x", "Cancel the running job", "", "cancel_work"),
@@ -210,7 +210,7 @@ def key_of(name: str, keys: Mapping[str, str]) -> str:
 def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
     """Return the keys that a person chose, named as textual names them."""
     names = [action.name for action in ACTIONS]
-    chosen: dict[str, tuple[str, ...]] = {}
+    chosen: dict[str, str] = {}
     for name, words in keys.items():
         if name not in names:
             near = get_close_matches(name, names, n=1, cutoff=0.0)[0]
@@ -218,17 +218,13 @@ def checked_keys(keys: Mapping[str, str]) -> dict[str, str]:
                 f"unknown action {one_line(name, 40)!r}",
                 f"did you mean {near}? There are {', '.join(names)}",
             )
-        chosen[name] = _named_keys(name, words)
-    return {name: ",".join(each) for name, each in chosen.items()}
-
-
-def _named_keys(name: str, words: str) -> tuple[str, ...]:
-    """Return how textual calls some keys: a sign by its name."""
-    try:
-        given = Binding.make_bindings([Binding("comma" if words == "," else words, "")])
-        return tuple(each.key for each in given)
-    except InvalidBinding:
-        raise _refused(f"{name}: no key given", "use a key such as x, X, ctrl+x or f5") from None
+        try:
+            given = Binding.make_bindings([Binding("comma" if words == "," else words, "")])
+            chosen[name] = ",".join(each.key for each in given)
+        except InvalidBinding:
+            hint = "use a key such as x, X, ctrl+x or f5"
+            raise _refused(f"{name}: no key given", hint) from None
+    return chosen
 
 
 def _refused(message: str, hint: str) -> ConfigurationError:

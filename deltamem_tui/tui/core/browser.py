@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, cast
+from typing import Any, cast
 
 from textual.app import App
 from textual.dom import DOMNode
-from textual.screen import ModalScreen, Screen
-from textual.widget import Widget
+from textual.screen import Screen
 
 from deltamem_tui.config import Configuration
 from deltamem_tui.tui.core.actions import Scope, key_of
@@ -18,23 +17,6 @@ from deltamem_tui.tui.core.forms import Forms
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.texts import Texts
 from deltamem_tui.tui.core.work import Attention, Work
-
-
-class BrowserScreen(Protocol):
-    """A screen of the program that is not a dialog."""
-
-    SCOPES: ClassVar[tuple[Scope, ...]]
-
-    @property
-    def app(self) -> App[object]:
-        """The program."""
-
-    @property
-    def focused(self) -> Widget | None:
-        """The widget in focus."""
-
-    def panes(self) -> Iterable[Widget]:
-        """Return the panes that actions are about while none has the focus, the first first."""
 
 
 class Browser(App[None]):
@@ -55,9 +37,9 @@ class Browser(App[None]):
         return key_of(action, self.configuration.keys)
 
 
-def main_screen(screen: Screen[Any]) -> BrowserScreen | None:
-    """Return a screen of the program; None for a dialog."""
-    return None if isinstance(screen, ModalScreen) else cast("BrowserScreen", screen)
+def scopes_of(screen: Screen[Any]) -> Sequence[Scope]:
+    """Return the scopes of a screen of the program, its own first; none of a dialog."""
+    return getattr(screen, "SCOPES", ())
 
 
 def browser_of(node: DOMNode) -> Browser:

@@ -52,7 +52,7 @@ class Progress:
     def go_on(self) -> None:
         """Go on to the next step of work that writes nothing."""
         if self.stopped:
-            raise WorkStoppedError(f"{self.name} was cancelled")
+            raise WorkStoppedError("cancelled")
 
     def advance(self, steps: int = 1, total: int | None = None, note: str = "") -> None:
         """Report that some more steps are done."""
@@ -212,8 +212,8 @@ class Work:
         def run(_: Worker[None]) -> None:
             try:
                 progress.outcome = job(progress)
-            except WorkStoppedError as stopped:
-                progress.outcome = Info(str(stopped))
+            except WorkStoppedError:
+                progress.outcome = Info("nothing was done")
             except Exception as error:  # noqa: BLE001 - reported, or raised again, by `_end`
                 progress.outcome = error
             finally:
@@ -258,11 +258,11 @@ class Work:
                 raise defect
             case WorkPlan() as plan:
                 self.offer(replace(plan, position=position, retry=retry))
-            case Info() as info:
-                self.notes.notify(info.summary, warning=info.warning)
-            case BankChange() as change:
-                self.notes.notify(change.summary, warning=change.warning)
-                self.bank_changed(change, position)
+            case Info() | BankChange() as done:
+                cancelled = "; cancelled" if progress.stopped else ""
+                self.notes.notify(done.summary + cancelled, warning=done.warning)
+                if isinstance(done, BankChange):
+                    self.bank_changed(done, position)
             case show if show is not None:
                 show()
         if retry and isinstance(progress.outcome, BankChange | Info) and not progress.stopped:

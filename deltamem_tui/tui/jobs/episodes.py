@@ -100,8 +100,7 @@ def import_logs(path: Path, log: str, log_format: str, progress: Progress) -> Ba
         advance=lambda count: progress.advance(count, job.progress.total, "bytes read"),
         stopped=lambda: progress.stopped,
     )
-    cancelled = " (cancelled)" if progress.stopped else ""
-    return BankChange(path, view_import(job.report).summary + cancelled)
+    return BankChange(path, view_import(job.report).summary)
 
 
 # Learning
@@ -173,8 +172,7 @@ def plan_by_model(path: Path, choice: ModelChoice, progress: Progress) -> Outcom
         advance=lambda: progress.advance(1, len(episodes)),
         stopped=lambda: progress.stopped,
     )
-    if progress.stopped:
-        return Info("cancelled; nothing was sent")
+    progress.go_on()
     ids = [episode.id for episode in episodes]
     count = f"{counted(len(episodes), 'episode')} of {one_line(bank.name, 40)}"
     question = f"Ask {one_line(choice.model, 60)} about {count}?"
@@ -272,11 +270,10 @@ def _learn(
     )
     waiting = len(bank.episodes.waiting())
     summary = view_learning(found, episodes=len(episodes), waiting=waiting).summary
-    cancelled = "; cancelled" if progress.stopped and not found.failure else ""
     warning = mostly_roots(Bank.open(bank.path))
     if warning:
         summary = f"{warning}; the report says what to do. {summary}"
-    return BankChange(bank.path, summary + cancelled, warning=bool(warning))
+    return BankChange(bank.path, summary, warning=bool(warning))
 
 
 def mostly_roots(bank: Bank) -> str:

@@ -184,8 +184,7 @@ def judge_by_model(
     )
     if found.errors and not found.judged:
         raise found.errors[-1]
-    summary = _judged(found) + ("; cancelled" if progress.stopped else "")
-    return BankChange(path, summary, warning=bool(found.errors))
+    return BankChange(path, _judged(found), warning=bool(found.errors))
 
 
 def _judged(found: JudgingReport) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +11,6 @@ from typing import ClassVar
 from rich.text import Text
 from textual.app import ComposeResult
 from textual.screen import Screen
-from textual.widget import Widget
 
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
@@ -107,7 +106,7 @@ class BankLine:
             return [Section(title, self.error, True), Section("", where)]
         writing = f"read only: {self.locked}" if self.locked else "can be written"
         domain, method, model = self.facts
-        changed, waiting = last_change(self.bank), len(self.bank.episodes.waiting())
+        changed, waiting = local_time(self.bank.commit.time), len(self.bank.episodes.waiting())
         facts = [
             " · ".join(
                 f"{name.replace('_', ' ')} {counted(count, 'node')}"
@@ -124,16 +123,6 @@ class BankLine:
         return [Section(self.place.name, "\n".join(filter(None, facts))), *described]
 
 
-def bank_lines(folder: Path) -> list[BankLine]:
-    """Return every bank of a folder and of the package."""
-    return [BankLine.of(place) for place in paths.find_banks(folder)]
-
-
-def last_change(bank: Bank) -> str:
-    """Return when a bank was last written, in the reader's time zone; empty if it does not say."""
-    return local_time(bank.commit.time)
-
-
 def shown_path(path: Path) -> str:
     """Return a path as a person would write it here."""
     for folder, sign in ((Path.cwd(), ""), (Path.home(), "~/")):
@@ -145,17 +134,11 @@ def shown_path(path: Path) -> str:
 class BankList(LineList):
     """One bank a line."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self.banks: Sequence[BankLine] = ()
-
-    def line_count(self) -> int:
-        """Return how many banks there are."""
-        return len(self.banks)
+    lines: Sequence[BankLine] = ()
 
     def line_text(self, line: int, width: int) -> Text:
         """Return a bank in columns, or why it cannot be opened."""
-        bank, quiet = self.banks[line], self.style_of("quiet")
+        bank, quiet = self.lines[line], self.style_of("quiet")
         name = line_of((f" {bank.place.name}", None))
         name.truncate(min(_NAME, width // 3), overflow="ellipsis", pad=True)
         name.append("  ")
@@ -166,14 +149,15 @@ class BankList(LineList):
         if width >= _WIDE:
             name.append_text(line_of(("  ".join(bank.facts), quiet)))
         state = "ships " if bank.place.shipped else "frozen " if bank.frozen else ""
-        changed = (last_change(bank.bank) if bank.bank else "")[: None if width >= _WIDE else 10]
+        time = local_time(bank.bank.commit.time) if bank.bank else ""
+        changed = time[: None if width >= _WIDE else 10]
         right = line_of((state, self.style_of("strong")), (f"{changed} ", quiet))
         return columns(name, right, width)
 
     @property
     def bank(self) -> BankLine | None:
         """The bank under the cursor."""
-        return self.banks[self.cursor] if self.banks else None
+        return self.lines[self.cursor] if self.lines else None
 
 
 class BanksScreen(Screen[None]):
@@ -219,14 +203,15 @@ class BanksScreen(Screen[None]):
         """Look again: a bank may have grown meanwhile."""
         self.look()
 
-    def panes(self) -> Iterable[Widget]:
-        """Return the panes that actions are about while none has the focus, in order."""
-        return self.focus_chain
-
     def look(self) -> None:
         """Look for banks, and for sessions of agents."""
         folder = self.browser.folder
-        look_up(self, "looking for banks", lambda _: bank_lines(folder), self._show)
+        look_up(
+            self,
+            "looking for banks",
+            lambda _: [BankLine.of(place) for place in paths.find_banks(folder)],
+            self._show,
+        )
         look_up(self, "looking for sessions", lambda _: find_sessions(Path.home()), self._found)
 
     def expect(self, path: Path) -> None:
@@ -245,7 +230,7 @@ class BanksScreen(Screen[None]):
     def _show(self, found: Sequence[BankLine]) -> None:
         """List the banks, the cursor on the one that is expected, or that it was on."""
         wanted = [each.resolve() for each in (self._expected, self._path) if each]
-        self._list.banks = found
+        self._list.lines = found
         # A bank that was named by another path than the list's is on the same line.
         lines = {bank.place.path.resolve(): line for line, bank in enumerate(found)}
         if self._expected and self._expected.resolve() in lines:
@@ -261,7 +246,7 @@ class BanksScreen(Screen[None]):
 
     def _show_start(self) -> None:
         """Say how to begin while there is no bank of the user's own."""
-        banks, key = self._list.banks, self.browser.key_of
+        banks, key = self._list.lines, self.browser.key_of
         self.set_class(all(each.place.shipped for each in banks), "-start")
         found = ", ".join(map(str, self._sessions)) or "none found on this machine"
         lines = [

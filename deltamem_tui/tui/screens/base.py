@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import ClassVar
 
 from textual.screen import Screen
@@ -71,10 +71,6 @@ class BankScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Nothing can be done with a bank that was closed."""
         return not self.home.is_closed and super().check_action(action, parameters)
-
-    def panes(self) -> Iterable[Widget]:
-        """Return the panes that actions are about while none has the focus, in order."""
-        return self.focus_chain
 
     def offer(self, *actions: str, when: bool) -> None:
         """Offers actions, in the last line and the palette, only if they have something to do."""

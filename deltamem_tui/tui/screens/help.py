@@ -1,10 +1,8 @@
-"""Help: what the pane in focus is for, the keys of its screen, and what the words mean."""
+"""Help: what a screen is for, its keys, and what the words mean."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-
-from textual.widget import Widget
 
 from deltamem_tui.paths import shipped_folder
 from deltamem_tui.tui.core.actions import SCOPE_TITLES, Scope, key_names, of_scopes
@@ -32,62 +30,32 @@ _SIGNS = """● a root        ○ a residual     ✗ a failure: a warning, not t
 d3 depth        7× successful episodes that matched it
 » a node that is being moved"""
 
-_ABOUT: Mapping[Scope, Mapping[str, str]] = {
-    "banks": {
-        "BankList": "Your banks, and those that ship with the program. A bank is what one memory "
-        "has learnt: open one to read it, or bring your own agent's sessions into a new one.",
-        "bank": "The selected bank: how much it has learnt, what still waits, the model that "
-        "searches it, and where it is. Whether it can be changed is said here, too.",
-    },
-    "memory": {
-        "OutlineView": "What was learnt, one node a line: a root is a whole skill or place, and "
-        "each node below it says only what differs. Move the cursor to read a node, and put right "
-        "what is wrong: every change can be undone.",
-        "detail": "All that the bank knows of the selected node: its texts, how often it was "
-        "useful, and the episode it came from. What a residual repeats from above is dimmed.",
-        "filter": "Type words or conditions: only the nodes that fit, and those above them, stay. "
-        "Enter goes back to the outline.",
-    },
-    "recall": {
-        "task": "Type a task as your agent would be told it. The answer follows as you type: "
-        "which nodes match, why, and what the agent would read.",
-        "scene": "Type what the agent sees where it starts, if that matters. Knowledge about "
-        "places is looked up with it.",
-        "MatchList": "The nodes nearest to your question, best first: ▶ is recalled, and the "
-        "sentence below says why. Move the threshold to see what that changes; nothing is "
-        "written until you say so.",
-        "context": "What the agent would be told, what was learnt first. Copied or read in the "
-        "pager, it is in the agent's own order.",
-        "chain": "The selected node, from its root down: what each link repeats is dimmed, and "
-        "what it adds is not.",
-    },
-    "episodes": {
-        "EpisodeList": "What your agent did, one attempt a line: ✓ succeeded, ✗ failed, ? nobody "
-        "knows. Only what has an outcome can be learnt: mark it, then learn. Sorted by doubtful, "
-        "what most needs your verdict comes first.",
-        "steps": "The selected episode: how it ended and who says so, its task, then every step "
-        "and what came back.",
-        "node": "What was learnt from the selected episode. An episode may give several nodes; "
-        "each can be opened in its tree.",
-        "filter": "Type words or conditions: only the episodes that fit stay. Enter goes back to "
-        "the list.",
-    },
-    "report": {
-        "report": "What the bank is worth in words, what to do next, how it grew, and what each "
-        "change brought. Scroll to read it; nothing is changed here.",
-    },
+_ABOUT: Mapping[Scope, str] = {
+    "banks": "Your banks, and those that ship with the program. A bank is what one memory has "
+    "learnt: open one to read it, or bring your own agent's sessions into a new one. Below: how "
+    "much the selected bank has learnt, what still waits, and whether it can be changed.",
+    "memory": "What was learnt, one node a line: a root is a whole skill or place, and each node "
+    "below it says only what differs. Below: all that the bank knows of the selected node; what "
+    "a residual repeats from above is dimmed. Put right what is wrong: every change can be "
+    "undone. A filter keeps the nodes that fit, and those above them.",
+    "recall": "Type a task as your agent would be told it, and what it sees where it starts, if "
+    "that matters. The answer follows as you type: the nearest nodes, best first. ▶ is recalled, "
+    "and the sentence below says why. At the bottom: what the agent would be told, what was "
+    "learnt first; copied or read in the pager, it is in the agent's own order. Move the "
+    "threshold to see what that changes; nothing is written until you say so.",
+    "episodes": "What your agent did, one attempt a line: ✓ succeeded, ✗ failed, ? not known. "
+    "Only what has an outcome can be learnt: mark it, then learn. Sorted by doubtful, what most "
+    "needs your verdict comes first. Below: the selected episode, step by step, beside the nodes "
+    "that were learnt from it.",
+    "report": "What the bank is worth in words, what to do next, how it grew, and what each "
+    "change brought. Scroll to read it; nothing is changed here.",
 }
-"""Per screen what each pane shows and what is done there, by the pane's class or id."""
+"""Per screen what its panes show and what is done there."""
 
 
-def help_sections(
-    scopes: Sequence[Scope], keys: Mapping[str, str], pane: Widget | None
-) -> list[Section]:
-    """Return what the pane in focus is for, then the keys of the scopes, with the person's own."""
-    first = scopes[0]
-    names = (type(pane).__name__, pane.id or "") if pane else ()
-    about = next((text for name in names if (text := _ABOUT[first].get(name))), "")
-    sections = [Section(SCOPE_TITLES[first], about)]
+def help_sections(scopes: Sequence[Scope], keys: Mapping[str, str]) -> list[Section]:
+    """Return what a screen is for, then the keys of its scopes, with the person's own."""
+    sections = [Section(SCOPE_TITLES[scopes[0]], _ABOUT[scopes[0]])]
     # The last are as in other programs.
     for scope in sorted(scopes, key=lambda each: each in ("tree", "list", "app")):
         named = [(key_names(action, keys), action.title) for action in of_scopes([scope])]

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
-from textual.widget import Widget
 
 from deltamem_tui.bank.node import Label
 from deltamem_tui.errors import DeltaMemError
@@ -34,6 +33,7 @@ class MemoryScreen(BankScreen):
     """Outlines above, the node below; side by side where there is room."""
 
     SCOPES = ("memory", "tree", "list", "bank", "app")
+    AUTO_FOCUS = "OutlineView:not(.-aside)"  # the outline that is shown
     BINDINGS: ClassVar = [*bindings("memory")]
     DEFAULT_CSS = """
     MemoryScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
@@ -79,10 +79,6 @@ class MemoryScreen(BankScreen):
     def outline(self, tree: str) -> OutlineView:
         """Return the outline of a tree."""
         return self._outlines.views[tree]
-
-    def panes(self) -> Iterable[Widget]:
-        """Return the outline that is shown, before the others."""
-        return [self.shown, *super().panes()]
 
     def chosen(self) -> ChosenNode | None:
         """Return the node under the cursor."""

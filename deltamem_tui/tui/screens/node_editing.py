@@ -15,7 +15,6 @@ from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import display_of, method_of
 from deltamem_tui.memory.procedure import marks_in
 from deltamem_tui.text import clean, counted, one_line
-from deltamem_tui.tui.core.background import look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
 from deltamem_tui.tui.core.work import BankChange, Progress, Retry, WorkPlan
 from deltamem_tui.tui.jobs.outcomes import plan_undo
@@ -245,32 +244,24 @@ class NodeEditor:
 
     def delete(self) -> None:
         """Show what would be deleted, and ask."""
-        screen, chosen = self._screen, self._writable_node()
-        if not chosen or not screen.browser.work.is_free():  # else the answer would do nothing
+        if (chosen := self._writable_node()) is None:
             return
-        tree, node_id = chosen.place
-        shown, position = screen.bank.tree(chosen.tree), screen.browser.attention.position()
+        tree, path, hint = chosen.tree, self._screen.home.path, self._undo_hint
+        bank, display = self._screen.bank, self._display(chosen)
 
-        hint, path = self._undo_hint, screen.home.path
-
-        def offer(nodes: Sequence[Node]) -> None:
-            if screen.home.is_closed:
-                return
+        def plan(_: Progress) -> WorkPlan:
+            nodes = editing.subtree(bank.tree(tree), chosen.node.id)
             parent = nodes[0].parent
 
             def work(_: Progress) -> BankChange:
-                bank = Bank.open(path)
-                summary = f"{_delete(bank, tree, nodes)}; {hint}"
+                summary = f"{_delete(Bank.open(path), tree, nodes)}; {hint}"
                 return BankChange(path, summary, (tree, parent) if parent else None)
 
-            display = display_of(screen.bank, chosen.tree)
             number = counted(len(nodes), "node")
             question = f"Delete {number} of the {display.title} of {one_line(path.name, 40)}?"
-            preview = subtree_preview(nodes, display)
-            plan = WorkPlan("deleting", question, preview, work, position=position)
-            screen.browser.work.offer(plan)
+            return WorkPlan("deleting", question, subtree_preview(nodes, display), work)
 
-        look_up(screen, "reading the subtree", lambda _: editing.subtree(shown, node_id), offer)
+        self._screen.browser.work.start("reading the subtree", plan)
 
     def undo(self, verb: Literal["undo", "redo"] = "undo") -> None:
         """Show the last change by hand, or the last that was undone, and ask whether to."""

@@ -67,9 +67,7 @@ _HEADER = re.compile(r".*?\n(?=#)|.*?\n\n.*?\n\n", re.DOTALL)
 class MatchList(LineList):
     """The candidates of one collection, each with its score."""
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002 - textual's word
-        super().__init__(id=id)
-        self.lines: Sequence[MatchLine] = ()
+    lines: Sequence[MatchLine] = ()
 
     def show(self, lines: Sequence[MatchLine]) -> None:
         """Show these candidates, the cursor on the best."""
@@ -81,10 +79,6 @@ class MatchList(LineList):
         """The node under the cursor."""
         candidate = self.lines[self.cursor].candidate if self.lines else None
         return candidate.node if candidate else None
-
-    def line_count(self) -> int:
-        """Return how many lines there are."""
-        return len(self.lines)
 
     def line_text(self, line: int, width: int) -> Text:
         """Score, penalty, and the title; or the threshold."""

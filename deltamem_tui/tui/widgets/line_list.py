@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sized
+
 from rich.style import Style
 from rich.text import Text
 from textual import events
@@ -33,6 +35,7 @@ class LineList(ScrollView, can_focus=True):
 
     cursor: reactive[int] = reactive(0, init=False)
     words: tuple[str, ...] = ()
+    lines: Sized = ()
 
     class Moved(Message):
         """The cursor is on another line, or the line says something else."""
@@ -41,17 +44,12 @@ class LineList(ScrollView, can_focus=True):
             super().__init__()
             self.lines = lines
 
-        @property
-        def control(self) -> LineList:
-            """The list."""
-            return self.lines
-
     class Chosen(Moved):
         """The line under the cursor was clicked once more."""
 
     def line_count(self) -> int:
         """Return how many lines there are."""
-        raise NotImplementedError
+        return len(self.lines)
 
     def line_text(self, line: int, width: int) -> Text:
         """Return what a line says, in at most `width` cells."""
