@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from textual import events
 from textual.css.query import NoMatches
@@ -29,10 +29,6 @@ from deltamem_tui.tui.core.notes import Notes, if_gone, in_words, remedies
 from deltamem_tui.tui.core.texts import Texts
 from deltamem_tui.tui.core.work import Attention, BankChange, UserPosition, Work, report_unfinished
 from deltamem_tui.tui.models.sections import Section
-
-if TYPE_CHECKING:
-    from textual.notifications import SeverityLevel
-
 
 _USUAL_THEME = "textual-dark"
 
@@ -166,18 +162,6 @@ class DeltaMemApp(Browser):
             self.session.new_bank = change.path
             self.session.open(change.path)
 
-    def notify(
-        self,
-        message: str,
-        *,
-        title: str = "",  # noqa: ARG002 - the line has no room for a title
-        severity: SeverityLevel = "information",
-        timeout: float | None = None,  # noqa: ARG002 - nor the note a time of its own
-        markup: bool = True,  # noqa: ARG002 - and outside text is never markup
-    ) -> None:
-        """Show what widgets of textual say in the same line, where it covers nothing."""
-        self.notes.notify(message, warning=severity != "information")
-
     # Dialogs
 
     def confirm(
@@ -201,11 +185,9 @@ class DeltaMemApp(Browser):
 
     def action_maximize(self) -> None:
         screen = self.screen
-        if self._in_dialog:
-            return
         if screen.maximized is not None:
             screen.minimize()
-        elif screen.focused is not None:
+        elif screen.focused is not None and not self._in_dialog:
             screen.maximize(screen.focused)
 
     def action_help(self) -> None:
@@ -237,14 +219,6 @@ class DeltaMemApp(Browser):
         from deltamem_tui.tui.palette import ActionProvider, Palette
 
         self.push_screen(Palette([ActionProvider]))
-
-    def search_themes(self) -> None:
-        """Choose a theme by name."""
-        from textual.theme import ThemeProvider
-
-        from deltamem_tui.tui.palette import Palette
-
-        self.push_screen(Palette([ThemeProvider], placeholder="a theme's name"))
 
     def action_help_quit(self) -> None:
         self.notes.notify(f"{self.key_of('quit')} quits")

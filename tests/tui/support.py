@@ -220,6 +220,12 @@ class Person:
         return node
 
     @property
+    def bank(self) -> Bank:
+        """The bank that is open, as it was last read."""
+        assert self.app.session.home is not None
+        return self.app.session.home.bank
+
+    @property
     def said(self) -> list[str]:
         """What the program told the person, oldest first."""
         return list(self.app.notes.history)

@@ -35,7 +35,7 @@ def test_enter_opens_and_escape_leaves(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press(*["j"] * names(person).index("kitchen"), "enter")
         assert isinstance(person.app.screen, MemoryScreen)
-        assert person.app.session.bank.name == "kitchen"
+        assert person.bank.name == "kitchen"
         await person.press("escape", "j", "escape")
         assert isinstance(person.app.screen, MemoryScreen), "one escape too many leaves nothing"
         assert person.said[-1] == "escape again goes back to the banks, b at once"

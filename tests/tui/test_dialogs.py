@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from deltamem_tui.tui.screens.lines import BankList, BanksScreen
 
 from deltamem_tui.bank.node import Origin, born
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.tui.core.work import Info, WorkPlan
+from deltamem_tui.tui.screens.banks import BankList, BanksScreen
 from deltamem_tui.tui.widgets.dialogs import ReadingDialog
 from deltamem_tui.tui.widgets.forms import AskDialog
 from tests.tui.support import Person, add_plain, bare_bank, browse
@@ -63,7 +63,7 @@ def test_lines_are_filled_in_and_gone_on_with_by_mouse(folder: Path, size: tuple
         await click(person, "enter submits")
         assert person.said == ["created new"]
         await person.press("escape", "b")
-        assert len(person.app.screen.query_one(BankList).banks) == 2
+        assert len(person.app.screen.query_one(BankList).lines) == 2
 
     browse(folder, story, size=size)
 

@@ -78,7 +78,7 @@ def test_it_is_asked_in_the_recall_lab(notes: Path) -> None:
         await person.press("enter")
         assert [line.kind for line in matches(person).lines].count("match") == 1
         await person.press("f2")
-        assert person.app.session.bank.manifest.settings == {"k": 1}
+        assert person.bank.manifest.settings == {"k": 1}
 
     browse(notes, story, "notes", size=(120, 40))
 

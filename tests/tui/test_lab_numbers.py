@@ -30,15 +30,15 @@ def test_saving_writes_the_numbers_into_the_bank(folder: Path) -> None:
         await person.press("2", "escape")
         await fill(person, "env-tau_base", "0.42")
         await person.press("f2")
-        assert person.app.session.bank.manifest.settings["env"]["tau_base"] == 0.42
-        assert person.app.session.bank.commit.event == "parameters"
+        assert person.bank.manifest.settings["env"]["tau_base"] == 0.42
+        assert person.bank.commit.event == "parameters"
         await person.press("f2")
         assert "these parameters already" in person.said[-1]
         await person.press("p")
         person.app.screen.query_one("#task-recall").focus()
         await person.press("end", "enter", "f2")
         assert person.said[-1] == "saved: recall paper"
-        assert person.app.session.bank.manifest.settings["task"]["recall"] == "paper"
+        assert person.bank.manifest.settings["task"]["recall"] == "paper"
 
     browse(folder, story, "kitchen", size=(120, 40))
 
@@ -57,7 +57,7 @@ def test_numbers_that_another_saved_are_taken_over_but_for_those_one_plays_with(
         await person.settle()
         assert "tried: threshold 0.9 (bank 0.6)" in person.screen
         await person.press("f2")
-        stored = person.app.session.bank.manifest.settings
+        stored = person.bank.manifest.settings
         assert (stored["task"]["tau_base"], stored["env"]["tau_base"]) == (0.9, 0.31)
 
     browse(folder, story, "kitchen")

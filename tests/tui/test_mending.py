@@ -25,22 +25,22 @@ async def edit(person: Person, text: str) -> None:
 def test_an_edit_is_embedded_journalled_and_undone(folder: Path) -> None:
     async def story(person: Person) -> None:
         before = person.node
-        tree = person.app.session.bank.tree("task")
+        tree = person.bank.tree("task")
         vector = tree.embeddings[tree.row(before.id)].copy()
         await edit(person, "warm every object and put it in a place")
         assert person.node.payload["activation_condition"].startswith("warm every object")
         assert person.node.revision == 1
-        tree = person.app.session.bank.tree("task")
+        tree = person.bank.tree("task")
         assert (tree.embeddings[tree.row(before.id)] != vector).any()
-        assert person.app.session.bank.commit.event == "edit"
+        assert person.bank.commit.event == "edit"
         await person.press("u")
         assert "Undo this edit in kitchen?" in person.screen
         assert "text restored: heat some object" in person.screen
         await person.press("y")
         assert person.node.payload == before.payload
-        tree = person.app.session.bank.tree("task")
+        tree = person.bank.tree("task")
         assert (tree.embeddings[tree.row(before.id)] == vector).all()
-        assert person.app.session.bank.commit.event == "undo"
+        assert person.bank.commit.event == "undo"
         await person.press("u")
         assert "no change by hand is left" in person.said[-1]
 
@@ -91,12 +91,12 @@ def test_move_and_undo(folder: Path) -> None:
         await person.press("k", "m")
         assert person.node.id == moved
         assert (person.node.depth, person.node.kind) == (2, "residual")
-        child = next(person.app.session.bank.tree("task").children(moved))
+        child = next(person.bank.tree("task").children(moved))
         assert child.depth == 3
         await person.press("u", "y")
-        node = person.app.session.bank.tree("task").node(moved)
+        node = person.bank.tree("task").node(moved)
         assert (node.depth, node.kind, node.parent) == (1, "root", None)
-        assert next(person.app.session.bank.tree("task").children(moved)).depth == 2
+        assert next(person.bank.tree("task").children(moved)).depth == 2
 
     browse(folder, story, "kitchen")
 
@@ -119,19 +119,17 @@ def test_delete_shows_what_goes_and_can_be_undone(folder: Path) -> None:
         assert isinstance(person.app.screen, ReadingDialog)
         assert "Delete 3 nodes of the task tree of kitchen?" in person.screen
         assert f"root {deleted.id}" in person.screen
-        failure = next(
-            each for each in person.app.session.bank.tree("task") if each.label == "failure"
-        )
+        failure = next(each for each in person.bank.tree("task") if each.label == "failure")
         assert f"{failure.id} ✗ … stove" in person.screen
         await person.press("escape")
-        assert len(person.app.session.bank.tree("task")) == 6
+        assert len(person.bank.tree("task")) == 6
         await person.press("delete", "y")
-        assert len(person.app.session.bank.tree("task")) == 3
+        assert len(person.bank.tree("task")) == 3
         assert person.node != deleted
         await person.press("u", "y")
-        assert len(person.app.session.bank.tree("task")) == 6
+        assert len(person.bank.tree("task")) == 6
         assert person.node.id == deleted.id, "one looks at what came back"
-        assert max(node.depth for node in person.app.session.bank.tree("task")) == 3
+        assert max(node.depth for node in person.bank.tree("task")) == 3
 
     browse(folder, story, "kitchen")
 

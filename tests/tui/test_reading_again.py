@@ -21,7 +21,7 @@ def test_a_bank_that_another_process_writes_is_read_again(folder: Path) -> None:
         editing.delete(bank, "task", next(bank.tree("task").roots()))
         person.app.session.look_for_changes()
         await person.settle()
-        assert len(person.app.session.bank.tree("task")) == 3
+        assert len(person.bank.tree("task")) == 3
         assert person.node.id == kept
         assert person.outline.line_count() == 3
         assert "task tree · 3 nodes" in person.screen

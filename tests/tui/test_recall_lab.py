@@ -135,7 +135,7 @@ def test_the_chain_of_any_row_is_shown_beside_the_context(folder: Path) -> None:
         for _ in range(2):
             node = matches(person).node
             assert node is not None
-            assert len(chain.sections) == len(person.app.session.bank.tree("task").chain(node.id))
+            assert len(chain.sections) == len(person.bank.tree("task").chain(node.id))
             assert node.id in str(chain.border_title)
             await person.press("j")
         await person.press("escape")

@@ -67,7 +67,7 @@ def living(kind: type) -> int:
 
 def test_opening_parses_a_screenful(large: Path, parsed: list[int]) -> None:
     async def story(person: Person) -> None:
-        assert len(person.app.session.bank.tree("task")) == ROOTS + WIDE + (ROOTS - 1) * SMALL
+        assert len(person.bank.tree("task")) == ROOTS + WIDE + (ROOTS - 1) * SMALL
         assert person.outline.line_count() == ROOTS
         assert 0 < len(parsed) < 200
         gc.collect()

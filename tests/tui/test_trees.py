@@ -70,7 +70,7 @@ def test_the_chain_is_what_an_agent_receives(folder: Path) -> None:
     async def story(person: Person) -> None:
         await person.press("asterisk", "j", "j", "c")
         pane = person.trees.query_one("#detail", TextPane)
-        chain = person.app.session.bank.tree("task").chain(person.node.id)
+        chain = person.bank.tree("task").chain(person.node.id)
         entries = chain_entries(DISPLAY["task"], chain)
         assert [f"{each.title}\n{each.body}" for each in pane.sections] == entries
         assert (len(entries), pane.current) == (3, 2)
@@ -100,7 +100,7 @@ def test_siblings_are_sorted(folder: Path) -> None:
         batch.log("learn")
 
     async def story(person: Person) -> None:
-        tree = person.app.session.bank.tree("task")
+        tree = person.bank.tree("task")
         for order, wanted in SORTED.items():
             chosen = person.node.id
             await person.press("s")

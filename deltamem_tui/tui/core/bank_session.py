@@ -92,13 +92,6 @@ class BankSession:
     links: list[Visit] = field(default_factory=list)
     drafts: dict[Path, dict[tuple[str, str], Mapping[str, str]]] = field(default_factory=dict)
 
-    @property
-    def bank(self) -> Bank:
-        """The bank that is open, as it was last read."""
-        if self.home is None:
-            raise RuntimeError("no bank is open")
-        return self.home.bank
-
     def first_screen(self) -> Screen[Any]:
         """Return a screen of the bank that was named; the list of banks if it cannot be read."""
         if self.named is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from copy import copy
+from itertools import starmap
 from typing import Literal
 
 from deltamem_tui.bank.bank import Bank
@@ -18,9 +19,6 @@ from deltamem_tui.trajectory.model import Outcome, Step, Trajectory, scene_of
 from deltamem_tui.trajectory.readers.native import from_record
 from deltamem_tui.tui.models.outline import Arrangement
 from deltamem_tui.tui.models.sections import Section
-
-FIRST_STEPS = 500
-"""Of an episode with more steps the pane shows so many."""
 
 NodePlaces = Sequence[tuple[str, str]]
 
@@ -91,13 +89,8 @@ class EpisodeBook:
         return item.why if item else ""
 
 
-def episode_sections(
-    trajectory: Trajectory, refusal: str, doubt: str, read_key: str | None
-) -> list[Section]:
-    """Return an episode: what it is, why it is doubtful or could not be learnt, then its steps.
-
-    `read_key` shows all steps, where of very many only the first are here; None to give all.
-    """
+def episode_sections(trajectory: Trajectory, refusal: str = "", doubt: str = "") -> list[Section]:
+    """Return an episode: what it is, why it is doubtful or could not be learnt, then its steps."""
     source = trajectory.source
     place = " ".join(part for part in (source.file, source.position, source.format) if part)
     sections = [
@@ -110,12 +103,7 @@ def episode_sections(
         sections.append(Section("Who says how it ended", "\n".join(map(verdict_text, verdicts))))
     sections.append(Section("Scene", scene_of(trajectory)))
     sections = [each for each in sections if each.body.strip()]
-    steps = trajectory.steps if read_key is None else trajectory.steps[:FIRST_STEPS]
-    sections += [_step_section(number, step) for number, step in enumerate(steps, start=1)]
-    if left_out := len(trajectory.steps) - len(steps):
-        words = f"… {counted(left_out, 'step')} more: press {read_key} to read all of them"
-        sections.append(Section("", words, quiet=True))
-    return sections
+    return sections + list(starmap(_step_section, enumerate(trajectory.steps, start=1)))
 
 
 def outcome_facts(outcome: Outcome) -> str:

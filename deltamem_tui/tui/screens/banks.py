@@ -183,7 +183,7 @@ class BanksScreen(Screen[None]):
         self._then: Callable[[], object] | None = None
 
     def compose(self) -> ComposeResult:
-        yield TopBar("DeltaMem")
+        yield TopBar()
         yield self._start
         yield self._list
         yield self._pane

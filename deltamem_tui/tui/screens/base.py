@@ -32,6 +32,7 @@ class BankScreen(Screen[None]):
     """A screen of the bank that is open. It catches up when the bank changes."""
 
     SCOPES: ClassVar[tuple[Scope, ...]] = ()
+    main_pane: TextPane
     BINDINGS: ClassVar = [*bindings("bank")]
 
     def __init__(self, home: OpenBank) -> None:
@@ -113,9 +114,9 @@ class BankScreen(Screen[None]):
     # What can be done on every screen of a bank
 
     def readable(self) -> Sequence[Section]:
-        """Return what `copy` and `read_whole` are about; the text pane in focus by default."""
+        """Return what `copy` and `read_whole` are about: the text pane in focus, else the first."""
         focused = self.focused
-        return focused.sections if isinstance(focused, TextPane) else ()
+        return focused.sections if isinstance(focused, TextPane) else self.main_pane.sections
 
     def action_copy(self) -> None:
         if sections := self.readable():

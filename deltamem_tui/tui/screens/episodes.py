@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from itertools import chain, islice
 from typing import ClassVar
 
@@ -15,7 +15,6 @@ from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.memory.filters import EPISODES
 from deltamem_tui.memory.method import display_of
 from deltamem_tui.text import counted, one_line
-from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Stopped
 from deltamem_tui.tui.core.bank_session import OpenBank
@@ -54,7 +53,6 @@ class EpisodeList(LineList):
     def __init__(self) -> None:
         super().__init__()
         self.book: EpisodeBook | None = None
-        self._read: dict[int, Trajectory] = {}
 
     def show(self, book: EpisodeBook, *, in_place: bool = False, onward: bool = False) -> None:
         """Show these episodes, the cursor on the one it was on.
@@ -67,7 +65,6 @@ class EpisodeList(LineList):
         places = {episode_id: place for place, episode_id in enumerate(book.ids)}
         found: Iterator[int] = (places[each] for each in known if each in places)
         self.book = book
-        self._read.clear()
         if onward:
             others = islice(chain(before[at + 1 :], before[:at]), _KEPT)
             doubtful = (places[each] for each in others if self.is_doubtful(places.get(each)))
@@ -84,7 +81,7 @@ class EpisodeList(LineList):
         if line is None or not self.book:
             return False
         try:
-            outcome = self._trajectory(line).outcome
+            outcome = self.book.trajectory(line).outcome
         except DeltaMemError:
             return False
         unsaid = not outcome.known and outcome.source != "user"
@@ -99,7 +96,7 @@ class EpisodeList(LineList):
         if (book := self.book) is None:
             return Text()
         try:
-            episode = self._trajectory(line)
+            episode = book.trajectory(line)
         except DeltaMemError as error:
             return line_of((f" ✗ {error}", self.style_of("warning")))
         mark, name = _OUTCOMES[episode.outcome.success]
@@ -114,16 +111,6 @@ class EpisodeList(LineList):
         title = one_line(episode.task[:2000], 300) or book.ids[line]
         left.append_text(self.mark(line_of((title_of(title, room), None))))
         return columns(left, line_of((right, self.style_of("quiet"))), width)
-
-    def _trajectory(self, line: int) -> Trajectory:
-        """Return an episode, parsed when it is first drawn."""
-        if self.book is None:
-            raise RuntimeError("an episode was drawn before it was there")
-        if line not in self._read:
-            if len(self._read) > _KEPT:
-                self._read.clear()
-            self._read[line] = self.book.trajectory(line)
-        return self._read[line]
 
 
 class EpisodesScreen(BankScreen):
@@ -150,7 +137,7 @@ class EpisodesScreen(BankScreen):
         self._judged: str | None = None  # the episode that is being given an outcome
         self._linked: tuple[str, ...] = ()  # the episode that a node led to, and the node
         self._list = EpisodeList()
-        self._steps = TextPane(id="steps")
+        self.main_pane = TextPane(id="steps")
         self._node = TextPane(id="node")
         self.list_filter: ListFilter[ListOrder, _Books] = ListFilter(
             "reading the episodes",
@@ -165,17 +152,17 @@ class EpisodesScreen(BankScreen):
         )
 
     def compose(self) -> ComposeResult:
-        yield TopBar("DeltaMem", "episodes")
+        yield TopBar("episodes")
         with Vertical():
             yield self._list
             yield self.list_filter
             with Horizontal():
-                yield self._steps
+                yield self.main_pane
                 yield self._node
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        self._steps.border_title, self._node.border_title = "steps", "node"
+        self.main_pane.border_title, self._node.border_title = "steps", "node"
         self._list.focus()
 
     def bank_changed(self) -> None:
@@ -195,7 +182,7 @@ class EpisodesScreen(BankScreen):
     def _show(self, books: _Books) -> None:
         """List the episodes."""
         words = self.list_filter.words
-        for pane in (self._steps, self._node):
+        for pane in (self.main_pane, self._node):
             pane.mark(words)
         self._list.words = words
         self._whole, book = books
@@ -280,20 +267,17 @@ class EpisodesScreen(BankScreen):
         if book is None:
             return
         if not book:
-            self._steps.show([Section("", self._why_empty())])
+            self.main_pane.show([Section("", self._why_empty())])
             self.offer("episode_node", when=False)
             self._node.border_title = "node"
             self._node.show([])
             return
         try:
-            self._steps.show(self._sections(book, number, self.browser.key_of("read_whole")))
+            episode, doubt = book.trajectory(number), book.why_doubtful(number)
+            self.main_pane.show(episode_sections(episode, book.refusal(number), doubt))
         except DeltaMemError as error:
-            self._steps.show([Section("This episode cannot be read", str(error), warning=True)])
+            self.main_pane.show([Section("This episode cannot be read", str(error), warning=True)])
         self._show_node(book)
-
-    def _sections(self, book: EpisodeBook, number: int, read_key: str | None) -> list[Section]:
-        refusal, doubt = book.refusal(number), book.why_doubtful(number)
-        return episode_sections(book.trajectory(number), refusal, doubt, read_key)
 
     def _why_empty(self) -> str:
         """Return why no episode is shown."""
@@ -323,19 +307,6 @@ class EpisodesScreen(BankScreen):
             self._node.show(detail(tree, tree.node(node_id), display))
         except DeltaMemError as error:
             self._node.show([Section("This node cannot be read", str(error), warning=True)])
-
-    def readable(self) -> Sequence[Section]:
-        """Return the node if its pane has the focus, else the episode with every step."""
-        book, number = self._list.book, self._list.cursor
-        if self._node.has_focus:
-            return self._node.sections
-        if not book:
-            return ()
-        try:
-            return self._sections(book, number, None)
-        except DeltaMemError as error:
-            self.browser.notes.report(error)
-            return ()
 
     def action_next_node(self) -> None:
         self._node_number += 1

@@ -6,9 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
-from deltamem_tui.bank.bank import Bank
 from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError, UsageError
-from deltamem_tui.tui.core.background import look_up
+from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Preview, about
 from deltamem_tui.tui.core.work import BankChange, Outcome, Progress, Retry
 from deltamem_tui.tui.jobs.episodes import (
@@ -84,15 +83,13 @@ def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:
         title = f"{which} not say how {'they' if many else 'it'} ended"
         ask_how_ended(screen, undecided, title, "", one_by_one, learns=True)
 
-    look_up(screen, "looking for what can be learnt", lambda _: _learnable(bank), ask)
+    def learnable(_: Stopped) -> tuple[int, list[str]]:
+        from deltamem_tui.memory.runs.learning import candidates
 
+        ready = len(candidates(bank).episodes)
+        return ready, [] if ready else to_judge(bank, bank.episodes.waiting())
 
-def _learnable(bank: Bank) -> tuple[int, list[str]]:
-    """Return how many episodes can be learnt from now, and the ids of those without an outcome."""
-    from deltamem_tui.memory.runs.learning import candidates
-
-    ready = len(candidates(bank).episodes)
-    return ready, [] if ready else to_judge(bank, bank.episodes.waiting())
+    look_up(screen, "looking for what can be learnt", learnable, ask)
 
 
 def ask_how_ended(

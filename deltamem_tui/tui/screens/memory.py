@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -33,7 +33,7 @@ class MemoryScreen(BankScreen):
     """Outlines above, the node below; side by side where there is room."""
 
     SCOPES = ("memory", "tree", "list", "bank", "app")
-    AUTO_FOCUS = "OutlineView:not(.-aside)"  # the outline that is shown
+    AUTO_FOCUS = "OutlineView.-shown"
     BINDINGS: ClassVar = [*bindings("memory")]
     DEFAULT_CSS = """
     MemoryScreen TextPane { height: 1fr; border-top: solid $primary; padding: 0 1; }
@@ -57,18 +57,18 @@ class MemoryScreen(BankScreen):
             seek=self._seek,
         )
         self._outlines = Outlines(tuple(home.bank.trees))
-        self._pane = TextPane(id="detail")
+        self.main_pane = TextPane(id="detail")
         self._chain = False  # whether the node's chain is shown in its place
         self._move_keys = ""
         self.editor = NodeEditor(self, self.chosen, self._show_move)
 
     def compose(self) -> ComposeResult:
-        yield TopBar("DeltaMem", "memory")
+        yield TopBar("memory")
         with Vertical(id="columns"):
             with Vertical(id="left"):
                 yield self._outlines
                 yield self.list_filter
-            yield self._pane
+            yield self.main_pane
         yield from bottom_bars(self.SCOPES)
 
     @property
@@ -105,7 +105,7 @@ class MemoryScreen(BankScreen):
 
     def _show(self, arranged: ArrangedNodes) -> None:
         """Show the outlines, the cursor and what was expanded as they were."""
-        self._pane.mark(self.list_filter.words)
+        self.main_pane.mark(self.list_filter.words)
         self._outlines.show(arranged)
         self.offer(
             "filter", "sort", when=any(len(self.bank.tree(name)) for name in self._outlines.views)
@@ -159,8 +159,8 @@ class MemoryScreen(BankScreen):
             self.offer("evidence", when=bool(evidence and evidence.kept))
         except DeltaMemError as error:
             sections = [Section("This node cannot be read", str(error), warning=True)]
-        self._pane.border_title = Content(self._move_keys or title)
-        self._pane.show(sections, current)
+        self.main_pane.border_title = Content(self._move_keys or title)
+        self.main_pane.show(sections, current)
 
     def _why_empty(self) -> str:
         shown, display = self.list_filter.shown_as, self.shown.shown_as
@@ -175,10 +175,6 @@ class MemoryScreen(BankScreen):
         return (
             f"There is no {display.noun} yet. Press {key} to import episodes and learn from them."
         )
-
-    def readable(self) -> Sequence[Section]:
-        """Return the node or chain."""
-        return self._pane.sections
 
     def action_chain(self) -> None:
         self._chain = not self._chain

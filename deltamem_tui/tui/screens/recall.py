@@ -161,7 +161,7 @@ class RecallScreen(BankScreen):
         self._stored: Settings | None = None  # None while they cannot be read
         self._tried: Tried = {}
         self._embedders: Embedders = {}
-        self._told = TextPane(id="context")
+        self.main_pane = TextPane(id="context")
         self._chain = TextPane(id="chain")
         self._given: RecallResult | None = None
         self._timer: Timer | None = None
@@ -169,7 +169,7 @@ class RecallScreen(BankScreen):
         self._asked: tuple[Bank, Query] | None = None
 
     def compose(self) -> ComposeResult:
-        yield TopBar("DeltaMem", "recall")
+        yield TopBar("recall")
         for name, hint in (
             ("task", "the goal, as the agent is told it"),
             ("scene", "where the agent is"),
@@ -181,7 +181,7 @@ class RecallScreen(BankScreen):
         with Horizontal(id="answers"):
             yield from self._answers.values()
         with Horizontal(id="below"):
-            yield self._told
+            yield self.main_pane
             yield self._chain
         yield from bottom_bars(self.SCOPES)
 
@@ -200,8 +200,8 @@ class RecallScreen(BankScreen):
         )
         with suppress(DeltaMemError):  # the bank's method may not be installed
             words += f"\n\n{method_of(self.home.bank).ranking}"
-        self._told.border_title = "context"
-        self._told.show([Section("", words, quiet=True)])
+        self.main_pane.border_title = "context"
+        self.main_pane.show([Section("", words, quiet=True)])
 
     def _first_step(self) -> str:
         """Return what to do first in a bank that has learnt nothing; else nothing."""
@@ -284,10 +284,10 @@ class RecallScreen(BankScreen):
             lambda _: answer(bank, replace(question, folders=folders()), self._embedders),
             self._answered,
         )
-        self._told.border_title = "context · asking …"
+        self.main_pane.border_title = "context · asking …"
         if card_of(bank) not in self._embedders:
             words = "The embedding model is being loaded. The answer comes once it is there."
-            self._told.show([Section("", words, quiet=True)])
+            self.main_pane.show([Section("", words, quiet=True)])
             for tree, pane in self._answers.items():
                 pane.show(len(bank.tree(tree)), [])
 
@@ -297,7 +297,7 @@ class RecallScreen(BankScreen):
             return
         self._show(found)
         if self._recalled.has_more:
-            self._told.border_title = "context · asking …"
+            self.main_pane.border_title = "context · asking …"
 
     def on_lookup_failed(self, message: LookupFailed) -> None:
         """Say why there is no answer, if nothing else was asked since; the app says it too."""
@@ -305,8 +305,8 @@ class RecallScreen(BankScreen):
             self._failed(message.error)
 
     def _failed(self, error: DeltaMemError) -> None:
-        self._told.border_title = "context"
-        self._told.show([Section("No answer", str(error), warning=True)])
+        self.main_pane.border_title = "context"
+        self.main_pane.show([Section("No answer", str(error), warning=True)])
 
     def _show(self, given: RecallResult | None) -> None:
         self._given = given
@@ -317,18 +317,18 @@ class RecallScreen(BankScreen):
             lines, why = match_lines(self.bank, found), why_matched(self.bank, found)
             pane.show(len(self.bank.tree(tree)), lines, why)
         context = given.context if given else ""
-        self._told.border_title = Content(f"context · {counted(count_tokens(context), 'token')}")
-        self._told.show(_folded(context or self._first_step() or NOTHING_RECALLED))
+        self.main_pane.border_title = Content(
+            f"context · {counted(count_tokens(context), 'token')}"
+        )
+        self.main_pane.show(_folded(context or self._first_step() or NOTHING_RECALLED))
         self._follow()
 
     # What can be done
 
     def readable(self) -> Sequence[Section]:
         """Return the context, whole; or the chain, while that has the focus."""
-        if self._chain.has_focus:
-            return self._chain.sections
-        context = self._given.context if self._given else ""
-        return [Section("", context)] if context else self._told.sections
+        context = self._given.context if self._given and not self._chain.has_focus else ""
+        return [Section("", context)] if context else super().readable()
 
     def action_ask_task(self) -> None:
         self._focus_question()

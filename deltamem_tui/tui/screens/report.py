@@ -152,23 +152,19 @@ class ReportScreen(BankScreen):
     def __init__(self, home: OpenBank) -> None:
         super().__init__(home)
         self._counting = Inquiry(self, "counting")
-        self._pane = TextPane(id="report")
+        self.main_pane = TextPane(id="report")
 
     def compose(self) -> ComposeResult:
-        yield TopBar("DeltaMem", "report")
-        yield self._pane
+        yield TopBar("report")
+        yield self.main_pane
         yield from bottom_bars(self.SCOPES)
 
     def on_mount(self) -> None:
-        self._pane.border_title = "report"
-        self._pane.show([Section("", "counting …", quiet=True)])
-        self._pane.focus()
+        self.main_pane.border_title = "report"
+        self.main_pane.show([Section("", "counting …", quiet=True)])
+        self.main_pane.focus()
 
     def bank_changed(self) -> None:
         """Count again."""
         bank, key = self.bank, self.browser.key_of
-        self._counting.ask(lambda _: report_sections(bank, key), self._pane.show)
-
-    def readable(self) -> Sequence[Section]:
-        """Return the report."""
-        return self._pane.sections
+        self._counting.ask(lambda _: report_sections(bank, key), self.main_pane.show)

@@ -252,29 +252,22 @@ def _comparison(here: Bank, there: Bank, found: BankDiff) -> Iterator[Section]:
         lone, other, both = len(tree.removed), len(tree.added), len(changes)
         same = len(there.tree(name)) - other - both
         table.append(f"{display.title:<{room}}  {lone:>9,}  {other:>10,}  {both:>6,}  {same:>4,}")
+        here_alone, there_alone = (
+            _cut(f"· {display.of_title(each)}" for each in nodes)
+            for nodes in (tree.removed, tree.added)
+        )
         details += [
-            Section(
-                f"Only here: {display.title}",
-                _cut(f"· {display.of_title(each)}" for each in tree.removed),
-            ),
-            Section(
-                f"Only there: {display.title}",
-                _cut(f"· {display.of_title(each)}" for each in tree.added),
-            ),
+            Section(f"Only here: {display.title}", here_alone),
+            Section(f"Only there: {display.title}", there_alone),
             Section(f"Differ, here → there: {display.title}", _cut(chain(*changes.values()))),
         ]
     yield Section(f"{one_line(here.name, 40)} (here) and {one_line(there.name, 40)} (there)")
     yield Section("Nodes", "\n".join(table))
-    episodes, shared = found.episodes, len(set(here.episodes.ids()) & set(there.episodes.ids()))
+    lone, other = len(found.episodes.removed), len(found.episodes.added)
+    both = len({*here.episodes.ids()} & {*there.episodes.ids()})
+    settings = _cut(f"{each.name}: {value_change(each)}" for each in found.manifest)
     details += [
-        Section(
-            "Episodes",
-            f"{len(episodes.removed):,} only here, {len(episodes.added):,} only there, "
-            f"{shared:,} in both",
-        ),
-        Section(
-            "Settings, here → there",
-            _cut(f"{each.name}: {value_change(each)}" for each in found.manifest),
-        ),
+        Section("Episodes", f"{lone:,} only here, {other:,} only there, {both:,} in both"),
+        Section("Settings, here → there", settings),
     ]
     yield from (each for each in details if each.body)

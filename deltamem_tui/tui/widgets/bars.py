@@ -176,10 +176,9 @@ class TopBar(Widget):
     TopBar:ansi { background: ansi_default; color: ansi_default; text-style: bold; }
     """
 
-    def __init__(self, title: str, tab: str = "") -> None:
+    def __init__(self, tab: str = "") -> None:
         super().__init__()
         self.auto_links = False
-        self._title = title
         self._tab = tab
         self._bank: Bank | None = None
 
@@ -189,7 +188,7 @@ class TopBar(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        left = line_of((f" {self._title}", None))
+        left = line_of((" DeltaMem", None))
         if self._bank is not None:
             manifest = self._bank.manifest
             left = line_of((f" {self._bank.name}", None))

@@ -77,6 +77,7 @@ class Outlines(Horizontal):
 
     def _mark_shown(self) -> None:
         for view in self.views.values():
+            view.set_class(view is self.shown, "-shown")
             view.set_class(view is not self.shown, "-aside")
 
     # What is expanded

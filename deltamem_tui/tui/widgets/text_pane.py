@@ -152,6 +152,7 @@ INKED {
 """
 """How those look; the terminal's own colours where it asks for them."""
 
+_MOST_SECTIONS = 500
 _GUTTER = 2
 _WIDEST = 100
 """The eye loses the next of longer lines."""
@@ -228,9 +229,12 @@ class TextPane(ScrollView, can_focus=True):
         self._lines, self._starts = [], []
         if width:
             room = width - (_GUTTER if self.current is not None else 0)
-            for number in range(len(self.sections)):
+            for number in range(len(self.sections[:_MOST_SECTIONS])):
                 self._starts.append(len(self._lines))
                 self._lines += self._section_lines(number, room)
+            if (more := len(self.sections) - _MOST_SECTIONS) > 0:
+                text = f"… {more:,} more parts: press {self._read_key} to read all of them"
+                self._lines.append((_MOST_SECTIONS, Text.assemble((text, "quiet"))))
         self.virtual_size = Size(0, len(self._lines))
         self.refresh()
 
