@@ -61,7 +61,7 @@ def test_an_edit_while_work_goes_on_is_refused_before_anything_is_typed(folder: 
         ):  # what either asks for could not be written
             await person.pilot.press(key)
             await person.until(lambda: len(person.said) == number)  # noqa: B023 - called here
-            assert person.said[-1] == "still learning; x cancels it"
+            assert person.said[-1] == "still learning: x cancels"
         assert isinstance(person.app.screen, MemoryScreen)
         go_on.set()
         await person.settle()

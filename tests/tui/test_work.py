@@ -46,7 +46,7 @@ def test_what_can_be_cancelled_says_so_and_that_it_stops(folder: Path) -> None:
         await person.settle(work=False)
         assert bar(person).endswith("stopping … ")
         person.app.work.start("another", work)
-        assert person.said[-1] == "still learning; it is stopping"
+        assert person.said[-1] == "still learning: stopping …"
         work.go_on.set()
         await person.settle()
         assert person.said[-1] == "done; cancelled"

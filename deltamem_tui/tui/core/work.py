@@ -49,6 +49,12 @@ class Progress:
         """True if the work was cancelled."""
         return self._stop.is_set()
 
+    def how_it_ends(self, cancel: str) -> str:
+        """Say that a key cancels it, that this was done, or cannot be."""
+        if not self.can_stop:
+            return "cannot be cancelled"
+        return "stopping …" if self.stopped else f"{cancel} cancels"
+
     def go_on(self) -> None:
         """Go on to the next step of work that writes nothing."""
         if self.stopped:
@@ -231,12 +237,8 @@ class Work:
         work = self.state
         if work is None:
             return True
-        end = f"{self.key_of('cancel')} cancels it"
-        if not work.can_stop:
-            end = "it cannot be cancelled"
-        elif work.stopped:
-            end = "it is stopping"
-        self.notes.notify(f"still {work.name}; {end}", warning=True)
+        end = work.how_it_ends(self.key_of("cancel"))
+        self.notes.notify(f"still {work.name}: {end}", warning=True)
         return False
 
     def _publish(self) -> None:

@@ -8,7 +8,6 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from deltamem_tui.text import counted
 from deltamem_tui.tui.core.work import BankChange, Progress
 from deltamem_tui.tui.jobs import episodes
 
@@ -39,11 +38,6 @@ class AgentSessions:
 
     def __str__(self) -> str:
         return f"{self.count:,} of {self.agent}"
-
-    @property
-    def hint(self) -> str:
-        """How many there are, in words."""
-        return counted(self.count, "session")
 
 
 def find_sessions(home: Path) -> list[AgentSessions]:

@@ -120,7 +120,9 @@ def bring_sessions(browser: Browser, found: Sequence[AgentSessions]) -> None:
     agents = {each.agent: each for each in sorted(found, key=lambda each: -each.count)}
     lines = (
         FormLine(
-            "agent", "Whose sessions?", choices={name: each.hint for name, each in agents.items()}
+            "agent",
+            "Whose sessions?",
+            choices={name: counted(each.count, "session") for name, each in agents.items()},
         ),
         FormLine("name", "Name of the new bank", _free_name(browser.folder, "sessions")),
     )

@@ -16,7 +16,7 @@ from deltamem_tui.memory.method import display_of, method_of
 from deltamem_tui.memory.procedure import marks_in
 from deltamem_tui.text import clean, counted, one_line
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine
-from deltamem_tui.tui.core.work import BankChange, Progress, Retry, WorkPlan
+from deltamem_tui.tui.core.work import BankChange, Progress, WorkPlan
 from deltamem_tui.tui.jobs.outcomes import plan_undo
 from deltamem_tui.tui.models.nodes import subtree_preview
 from deltamem_tui.tui.screens.base import BankScreen
@@ -134,12 +134,8 @@ class NodeEditor:
                 payload = method_of(bank).cleaned(chosen.tree, typed)
                 editing.edit(bank, chosen.tree, chosen.node, payload)
             except DeltaMemError as error:
-                raise type(error)(
-                    f"{error.message}; {kept}",
-                    source=error.source,
-                    position=error.position,
-                    hint=error.hint,
-                ) from error
+                error.message += f"; {kept}"
+                raise
             drafts.pop(chosen.place, None)
             return f"edited {self._titled(chosen)}"
 
@@ -182,21 +178,19 @@ class NodeEditor:
             for (name, (score, node)), title in zip(near.items(), titles[1:], strict=True)
         }
 
-        def begin(answer: FormAnswer, retry: Retry) -> None:
-            said = dict(zip(near, titles[1:], strict=True))[answer["other"]]
+        path, hint = screen.home.path, self._undo_hint
 
-            def work(bank: Bank) -> str:
-                editing.join(bank, chosen.tree, kept, near[answer["other"]][1])
-                return f"merged “{said}” into “{titles[0]}”"
-
-            retry.forget()
-            self._write("merging the nodes", work, chosen.place)
+        def work(answer: FormAnswer, _: Progress) -> BankChange:
+            other = answer["other"]
+            editing.join(Bank.open(path), chosen.tree, kept, near[other][1])
+            said = dict(zip(near, titles[1:], strict=True))[other]
+            return BankChange(path, f"merged “{said}” into “{titles[0]}”; {hint}", chosen.place)
 
         line = FormLine(
             "other", "It is removed, and its children move below this one", choices=choices
         )
         title = f"Which node says the same as “{titles[0]}”?"
-        screen.browser.forms.ask(title, [line], begin)
+        screen.browser.forms.ask_to("merging the nodes", title, [line], work)
 
     def move(self) -> None:
         """Chooses first the node, then the new parent."""

@@ -232,9 +232,7 @@ class WorkBar(Widget):
     def render(self) -> Text:
         work = browser_of(self).work
         if (state := work.state) is not None:
-            text, todo = self._how_far(state), f"{self._key('cancel')} cancels"
-            if state.stopped or not state.can_stop:
-                todo = "stopping …" if state.can_stop else "cannot be cancelled"
+            text, todo = self._how_far(state), state.how_it_ends(self._key("cancel"))
         elif work.plan is not None:
             text, todo = f"the {work.plan.kind} is ready", f"{self._key('plan')} opens it"
         else:
