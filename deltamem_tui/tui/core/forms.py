@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from deltamem_tui.errors import DeltaMemError, UsageError
+from deltamem_tui.errors import DeltaMemError
 from deltamem_tui.tui.core.notes import Notes
 from deltamem_tui.tui.core.work import Outcome, Progress, Retry, Work
 
@@ -52,27 +52,15 @@ ShowForm = Callable[[FormContent, Callable[[FormAnswer | None], None]], None]
 """Shows a form, and hands over what was filled in; None if it was left."""
 
 
-class AnswerRefusedError(UsageError):
-    """An answer on a line cannot be used."""
-
-    field: str = ""
-
-
 @contextmanager
 def about(field: str, *kinds: type[DeltaMemError]) -> Iterator[None]:
     """Mark errors of the block as being about a line that was filled in."""
     try:
         yield
-    except AnswerRefusedError:
-        raise
     except DeltaMemError as error:
-        if kinds and not isinstance(error, kinds):
-            raise
-        refused = AnswerRefusedError(
-            error.message, source=error.source, position=error.position, hint=error.hint
-        )
-        refused.field = field
-        raise refused from error
+        if not kinds or isinstance(error, kinds):
+            vars(error).setdefault("field", field)
+        raise
 
 
 class Forms:
@@ -117,7 +105,7 @@ class Forms:
         place = bank, title
         known = self._filled.pop(place, {})  # a form that the user leaves is a new one next time
         reason = "" if error is None else self._notes.text_of(error)
-        field = error.field if isinstance(error, AnswerRefusedError) else ""
+        field = vars(error).get("field", "") if error else ""
         shown = [replace(each, value=known.get(each.name, each.value)) for each in lines]
 
         def answered(answer: FormAnswer | None) -> None:

@@ -9,7 +9,7 @@ from functools import partial
 from itertools import islice
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.config import NOTHING_STATED, Configuration, StatedNumbers
@@ -84,7 +84,6 @@ LEAST_NODES = 20
 """Of fewer nodes it says nothing that most are roots."""
 
 _MOST_REQUESTS = 256
-NumberT = TypeVar("NumberT", int, float)
 
 
 # Importing
@@ -124,22 +123,22 @@ class ModelChoice:
 
         dollars = answer["max_cost"].lstrip("$").replace(",", ".") or "inf"
         with about("max_cost"):
-            most = _number(dollars, float, "dollars", 0)
+            most = _number(dollars, "dollars", 0)
         with about("concurrency"):
-            width = _number(answer["concurrency"] or "1", int, "requests at a time", 1)
+            width = _number(answer["concurrency"] or "1", "requests at a time", 1)
         with about("address"):
             check_address(answer["address"])
-        limit, requests = most if most < inf else None, min(width, _MOST_REQUESTS)
+        limit, requests = most if most < inf else None, int(min(width, _MOST_REQUESTS))
         folders, stated = settings.prompt_folders(), settings.with_flags(model=answer["model"])
         return cls(answer["model"], limit, requests, answer["address"], folders, stated.stated())
 
 
-def _number(text: str, kind: type[NumberT], what: str, least: int) -> NumberT:
+def _number(text: str, what: str, least: int) -> float:
     try:
-        number = kind(text)
+        number = float(text)
     except ValueError as error:
         raise UsageError(f"{one_line(text, 40)!r} is not a number of {what}") from error
-    if number < least:
+    if not number >= least:  # also what is no number at all
         raise UsageError(f"the number of {what} must be at least {least}")
     return number
 

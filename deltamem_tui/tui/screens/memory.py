@@ -52,7 +52,7 @@ class MemoryScreen(BankScreen):
             ALL_NODES,
             find=self._find,
             show=self._show,
-            focus=self._focus_outline,
+            focus=lambda: self.set_focus(self.shown),
             typed=self._filter_typed,
             seek=self._seek,
         )
@@ -95,9 +95,6 @@ class MemoryScreen(BankScreen):
                 self.list_filter.show(arranged)
                 return
         self.list_filter.rearrange()
-
-    def _focus_outline(self) -> None:
-        self.shown.focus()
 
     def _find(self, arrangement: NodeArrangement) -> Callable[[Stopped], ArrangedNodes]:
         bank = self.bank
@@ -200,17 +197,14 @@ class MemoryScreen(BankScreen):
             await super().action_step_back()
 
     def _leave_inner(self) -> bool:
-        return self._leave_move_or_chain() or self.browser.session.back_by_link()
-
-    def _leave_move_or_chain(self) -> bool:
         if self.editor.leave_move():
             self.browser.notes.notify("not moved")
-            return True
-        if self._chain:
+        elif self._chain:
             self.action_chain()
             self.shown.focus()
-            return True
-        return False
+        else:
+            return self.browser.session.back_by_link()
+        return True
 
     # Editing
 

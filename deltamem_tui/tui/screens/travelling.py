@@ -94,7 +94,11 @@ def _plan_install(browser: Browser, answer: FormAnswer, _: Progress) -> Outcome:
         pinned = installing.checked_digest(answer["digest"] or None)
     place = Path(answer["source"]).expanduser()
     if place.is_dir():
-        return _copy(place, new_path(browser, answer["name"] or place.name))
+        with about("source"):
+            bank = Bank.open(place)
+        path = new_path(browser, answer["name"] or place.name)
+        installing.copy_bank(bank, path, history=True)
+        return BankChange(path, f"copied {path.name}; it can be written")
     with about("source"):
         delivery = installing.receive(place)
         called = answer["name"] or delivery.manifest.name
@@ -110,16 +114,6 @@ def _plan_install(browser: Browser, answer: FormAnswer, _: Progress) -> Outcome:
     bank = Bank.open(delivery.source)
     view = view_install(delivery, bank, path, found, pinned=pinned is not None, dry_run=True)
     return WorkPlan("installing", f"Install it as {path.name}?", _sections(view.sections), write)
-
-
-def _copy(place: Path, path: Path) -> BankChange:
-    """Copy a bank of this machine, such as one that came with the program."""
-    from deltamem_tui.bank.transfer import copy_bank
-
-    with about("source"):
-        bank = Bank.open(place)
-    copy_bank(bank, path, history=True)
-    return BankChange(path, f"copied {path.name}; it can be written")
 
 
 def merge(browser: Browser, path: Path) -> None:

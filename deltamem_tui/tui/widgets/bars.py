@@ -188,15 +188,12 @@ class TopBar(Widget):
         self.refresh()
 
     def render(self) -> Text:
-        left = line_of((" DeltaMem", None))
+        text = " DeltaMem"
         if self._bank is not None:
-            manifest = self._bank.manifest
-            left = line_of((f" {self._bank.name}", None))
-            if self._bank.frozen:
-                left.append_text(line_of((" FROZEN", None)))
-            model = manifest.embedder.get("model", "")
-            left.append_text(line_of((f" · {manifest.method} · {manifest.domain} · {model}", None)))
-        return columns(left, self._tabs(), self.size.width)
+            manifest, frozen = self._bank.manifest, " FROZEN" if self._bank.frozen else ""
+            facts = manifest.method, manifest.domain, str(manifest.embedder.get("model", ""))
+            text = " · ".join([f" {self._bank.name}{frozen}", *facts])
+        return columns(line_of((text, None)), self._tabs(), self.size.width)
 
     def _tabs(self) -> Text:
         """Return the names of the screens, as many as there is room for beside the bank."""
