@@ -170,7 +170,6 @@ async def draw_screens(
 ) -> None:
     """Draw screens of the browser, with a bank open if one is named: a file a view."""
     app = DeltaMemApp(banks or (bank.parent if bank else DOCS.parent / "my_banks"), bank)
-    app.debounce = 0
     with chdir(DOCS.parent):  # the paths that are typed are from here, and so the same everywhere
         await _visit(app, folder, views)
 

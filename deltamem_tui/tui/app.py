@@ -59,7 +59,6 @@ class DeltaMemApp(Browser):
         self.folder = folder
         settings = configuration or Configuration()
         self.configuration = replace(settings, keys=checked_keys(settings.keys))
-        self.debounce = 0.15
         self.animation_level = "none"
         self.theme = checked_theme(self.configuration.theme)
         self.set_keymap(self.configuration.keys)

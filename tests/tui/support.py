@@ -247,7 +247,6 @@ def browse(
 ) -> None:
     """Run the browser on a banks folder while somebody does what the story says."""
     app = DeltaMemApp(folder, folder / bank if bank else None, configuration)
-    app.debounce = 0.0
 
     async def run() -> None:
         async with app.run_test(size=size, notifications=True) as pilot:

@@ -20,11 +20,10 @@ from deltamem_tui.tui.core.work import Attention, Work
 
 
 class Browser(App[None]):
-    """The program, as a screen may use it; `debounce` is how long it waits for typing to rest."""
+    """The program, as a screen may use it."""
 
     folder: Path
     configuration: Configuration
-    debounce: float
     attention: Attention
     notes: Notes
     work: Work

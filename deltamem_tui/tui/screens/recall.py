@@ -13,7 +13,6 @@ from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
-from textual.timer import Timer
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
@@ -164,7 +163,6 @@ class RecallScreen(BankScreen):
         self.main_pane = TextPane(id="context")
         self._chain = TextPane(id="chain")
         self._given: RecallResult | None = None
-        self._timer: Timer | None = None
         self._recalled = Inquiry(self, _RECALLING)
         self._asked: tuple[Bank, Query] | None = None
 
@@ -230,14 +228,9 @@ class RecallScreen(BankScreen):
     # Asking
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Ask after a moment of silence."""
+        """Ask while one types: of what is typed until there is an answer, the last is asked."""
         event.stop()
-        if self._timer is not None:
-            self._timer.stop()
-        if self.browser.debounce:
-            self._timer = self.set_timer(self.browser.debounce, self._ask)
-        else:
-            self._ask()
+        self._ask()
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Ask at once, and go to the answer."""
