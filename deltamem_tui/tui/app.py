@@ -219,6 +219,14 @@ class DeltaMemApp(Browser):
 
         self.push_screen(Palette([ActionProvider]))
 
+    def search_themes(self) -> None:
+        """Choose a theme by name."""
+        from textual.theme import ThemeProvider
+
+        from deltamem_tui.tui.palette import Palette
+
+        self.push_screen(Palette([ThemeProvider], placeholder="a theme's name"))
+
     def action_help_quit(self) -> None:
         self.notes.notify(f"{self.key_of('quit')} quits")
 
