@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from itertools import groupby
+from operator import itemgetter
 
 from rich.console import Console
 from rich.style import Style
@@ -56,8 +58,10 @@ def delta_of(line: str, above: AbstractSet[WordSequence]) -> Text:
     """Return one line of a delta: what repeats what stands above is quiet, what is new is not."""
     text, starts = Text(line), [match.start() for match in _WORD.finditer(line)]
     marks = repeated_words(line.split(), above)
-    for start, end, repeats in zip([0, *starts[1:]], [*starts[1:], len(line)], marks, strict=False):
-        text.stylize("quiet" if repeats else "good", start, end)
+    words = zip(marks, [0, *starts[1:]], [*starts[1:], len(line)], strict=False)
+    for repeats, group in groupby(words, key=itemgetter(0)):
+        places = list(group)
+        text.stylize("quiet" if repeats else "good", places[0][1], places[-1][2])
     return text
 
 
