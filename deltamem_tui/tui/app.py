@@ -156,7 +156,7 @@ class DeltaMemApp(Browser):
             if isinstance(screen, BanksScreen):
                 if waits:
                     screen.expect(change.path)
-                screen.look()
+                screen.action_look()
         if waits and change.opens:
             self.session.new_bank = change.path
             self.session.open(change.path)
@@ -258,8 +258,13 @@ def checked_theme(name: str | None) -> str:
     raise ConfigurationError(f"there is no theme {clean(name)!r}", hint=hint)
 
 
-def require_screen() -> None:
-    """Check that the terminal can show screens; a driver of textual's own needs none."""
+def run(
+    folder: Path,
+    bank: Path | None,
+    configuration: Configuration,
+    tell: Callable[[str], None],
+) -> None:
+    """Run the browser until the user quits; a driver of textual's own needs no terminal."""
     if os.environ.get("TERM") == "dumb" and "TEXTUAL_DRIVER" not in os.environ:
         raise UsageError(
             "the browser cannot be drawn on a dumb terminal",
@@ -267,16 +272,6 @@ def require_screen() -> None:
             hint="set TERM to what your terminal is, such as xterm-256color; "
             "every other command works without one",
         )
-
-
-def run(
-    folder: Path,
-    bank: Path | None,
-    configuration: Configuration,
-    tell: Callable[[str], None],
-) -> None:
-    """Run the browser until the user quits."""
-    require_screen()
     app = DeltaMemApp(folder, bank, configuration)
     app.run()
     if app.failure is not None:

@@ -57,14 +57,14 @@ def look_up(
     return owner.run_worker(partial(in_thread, name, run), name=name, group=name, exclusive=True)
 
 
+@dataclass
 class Inquiry:
     """Facts about a bank: what has begun is finished, then asked anew for what was written."""
 
-    def __init__(self, owner: Screen[Any], name: str) -> None:
-        self._owner = owner
-        self._name = name
-        self._current: object | None = None
-        self._next: Callable[[], None] | None = None
+    owner: Screen[Any]
+    name: str
+    _current: object | None = None
+    _next: Callable[[], None] | None = None
 
     @property
     def under_way(self) -> bool:
@@ -85,7 +85,7 @@ class Inquiry:
             return
         mark = self._current = object()
         self._next = None
-        look_up(self._owner, self._name, work, show, ended=lambda: self._ended(mark))
+        look_up(self.owner, self.name, work, show, ended=lambda: self._ended(mark))
 
     def _ended(self, mark: object) -> None:
         if mark is not self._current:

@@ -97,15 +97,15 @@ class BankSession:
         if self.named is None:
             return self.list_screen(None)
         try:
-            self.home = self._opened(self.named, *read_bank(self.named))
+            self.home = self._opened(self.named)
         except DeltaMemError as error:
             self.notes.report(error)
             return self.list_screen(self.named)
         return self._screen(self.home, self.home.first_screen)
 
-    def _opened(self, path: Path, bank: Bank, stamp: Stamp) -> OpenBank:
-        """Return a bank as it is opened, with what could not be saved in it before."""
-        return OpenBank(path, bank, stamp, self.drafts.setdefault(path, {}))
+    def _opened(self, path: Path) -> OpenBank:
+        """Open a bank, with what could not be saved in it before."""
+        return OpenBank(path, *read_bank(path), self.drafts.setdefault(path, {}))
 
     def begin(self, is_busy: Callable[[], bool]) -> None:
         """Look from time to time whether the open bank was written; seldom while work goes on.
@@ -123,7 +123,7 @@ class BankSession:
         if self.home is not None:
             return
         try:
-            home = self.home = self._opened(path, *read_bank(path))
+            home = self.home = self._opened(path)
         except DeltaMemError as error:
             self.notes.report(error)
             return

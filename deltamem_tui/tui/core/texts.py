@@ -16,7 +16,7 @@ from textual.app import App, SuspendNotSupported
 
 from deltamem_tui.errors import DeltaMemError, StorageError, UsageError
 from deltamem_tui.text import counted
-from deltamem_tui.tui.core.background import look_up
+from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.notes import Notes
 
 
@@ -48,22 +48,20 @@ class Texts:
         """Copy text, by the terminal (OSC 52) and to the local clipboard."""
         self._app.copy_to_clipboard(text)
 
+        def copy_locally(_: Stopped) -> bool:
+            import pyperclip  # type: ignore[import-untyped]
+
+            try:
+                pyperclip.copy(text)
+            except (pyperclip.PyperclipException, OSError):
+                return False
+            return True
+
         def copied(locally: bool) -> None:
             way = "" if locally else " by the terminal (OSC 52)"
             self._notes.notify(f"copied {counted(len(text), 'character')}{way}")
 
-        look_up(self._app, "copying", lambda _: copy_locally(text), copied)
-
-
-def copy_locally(text: str) -> bool:
-    """Put text on the clipboard of this machine. Returns whether there is one."""
-    import pyperclip  # type: ignore[import-untyped]
-
-    try:
-        pyperclip.copy(text)
-    except (pyperclip.PyperclipException, OSError):
-        return False
-    return True
+        look_up(self._app, "copying", copy_locally, copied)
 
 
 def _run(variables: Sequence[str], usual: Sequence[str], text: str) -> str:

@@ -36,9 +36,6 @@ class AgentSessions:
     count: int
     pattern: str
 
-    def __str__(self) -> str:
-        return f"{self.count:,} of {self.agent}"
-
 
 def find_sessions(home: Path) -> list[AgentSessions]:
     """Return the agents that have sessions below a home folder; a folder unread has none."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.episodes import EpisodeState
@@ -115,25 +114,18 @@ def subtree_preview(nodes: Sequence[Node], display: Display) -> list[Section]:
     return sections
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """The episodes that a node was learnt from."""
+def evidence_of(bank: Bank, tree: str, node: Node) -> tuple[list[str], list[str]]:
+    """Return a node's episodes, those that the bank has and those that did not come with it.
 
-    kept: tuple[str, ...]
-    missing: tuple[str, ...]
-
-
-def evidence_of(bank: Bank, tree: str, node: Node) -> Evidence:
-    """Return a node's episodes; of a fused node those of the nodes that it was made from."""
+    Of a fused node those of the nodes that it was made from.
+    """
     named = list(node.origin.episodes)
     if not named:
         nodes = bank.tree(tree)
         made_from = [each for each in node.origin.nodes if nodes.find(each) == [each]]
         named = [each for id_ in made_from for each in nodes.node(id_).origin.episodes]
-    ids = tuple(dict.fromkeys(named))
-    kept = tuple(each for each in ids if _is_kept(bank, each))
-    return Evidence(kept, tuple(each for each in ids if each not in kept))
-
-
-def _is_kept(bank: Bank, episode_id: str) -> bool:
-    return bank.episodes.state(episode_id) not in (None, EpisodeState.REPLACED)
+    kept, missing = list[str](), list[str]()
+    for each in dict.fromkeys(named):
+        gone = bank.episodes.state(each) in (None, EpisodeState.REPLACED)
+        (missing if gone else kept).append(each)
+    return kept, missing

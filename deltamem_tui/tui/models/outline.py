@@ -13,7 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.tree import NO_PARENT, Tree
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.episodes.credit import utilities
-from deltamem_tui.memory.filters import Filter, Language, Order, matching
+from deltamem_tui.memory.filters import Filter, Order, matching
 from deltamem_tui.memory.method import display_of, is_shown
 
 Rows = NDArray[np.int64]
@@ -133,11 +133,6 @@ class Arrangement(Generic[OrderT]):
     text: str
     wanted: Filter
     order: OrderT
-
-    @classmethod
-    def of(cls, language: Language, text: str, order: OrderT) -> Arrangement[OrderT]:
-        """Return the arrangement by a filter as it was typed."""
-        return cls(text, language.parse(text), order)
 
 
 NodeArrangement = Arrangement[Order]

@@ -73,11 +73,6 @@ class BankLine:
         return one_line(known.domain, 100), one_line(known.method, 100), one_line(model, 200)
 
     @property
-    def frozen(self) -> bool:
-        """True if it may no longer be written."""
-        return self.bank is not None and self.bank.frozen
-
-    @property
     def locked(self) -> str:
         """Why it cannot be written although it is not frozen; empty if it can."""
         if self.place.shipped:
@@ -95,7 +90,7 @@ class BankLine:
         if self.bank is not None:
             found |= {"open_bank", "verify_bank", "export_bank", "compare_banks"}
             if not self.locked:
-                found |= {"freeze_bank"} if self.frozen else {"freeze_bank", "merge_banks"}
+                found |= {"freeze_bank"} if self.bank.frozen else {"freeze_bank", "merge_banks"}
         return frozenset(found if self.place.shipped else found | {"rename_bank", "delete_bank"})
 
     def sections(self) -> list[Section]:
@@ -115,7 +110,7 @@ class BankLine:
             f"{counted(len(self.bank.episodes), 'episode')}, {waiting:,} waiting to be learnt",
             f"method {method} · domain {domain} · embedder {model}",
             f"last change {changed}" if changed else "",
-            "frozen: it cannot be changed" if self.frozen else writing,
+            "frozen: it cannot be changed" if self.bank.frozen else writing,
             f"{'comes with the program, ' if self.place.shipped else ''}{where}",
         ]
         description = self.bank.manifest.description
@@ -148,7 +143,8 @@ class BankList(LineList):
         name.append_text(line_of((f"{nodes:<13}", None)))
         if width >= _WIDE:
             name.append_text(line_of(("  ".join(bank.facts), quiet)))
-        state = "ships " if bank.place.shipped else "frozen " if bank.frozen else ""
+        frozen = "frozen " if bank.bank and bank.bank.frozen else ""
+        state = "ships " if bank.place.shipped else frozen
         time = local_time(bank.bank.commit.time) if bank.bank else ""
         changed = time[: None if width >= _WIDE else 10]
         right = line_of((state, self.style_of("strong")), (f"{changed} ", quiet))
@@ -187,7 +183,7 @@ class BanksScreen(Screen[None]):
         yield self._start
         yield self._list
         yield self._pane
-        yield from bottom_bars(self.SCOPES)
+        yield from bottom_bars()
 
     @property
     def browser(self) -> Browser:
@@ -201,9 +197,9 @@ class BanksScreen(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """Look again: a bank may have grown meanwhile."""
-        self.look()
+        self.action_look()
 
-    def look(self) -> None:
+    def action_look(self) -> None:
         """Look for banks, and for sessions of agents."""
         folder = self.browser.folder
         look_up(
@@ -221,7 +217,7 @@ class BanksScreen(Screen[None]):
     def when_listed(self, then: Callable[[], object]) -> None:
         """Do something once the banks are listed."""
         self._then = then
-        self.look()
+        self.action_look()
 
     def _found(self, sessions: Sequence[AgentSessions]) -> None:
         self._sessions = sessions
@@ -248,7 +244,8 @@ class BanksScreen(Screen[None]):
         """Say how to begin while there is no bank of the user's own."""
         banks, key = self._list.lines, self.browser.key_of
         self.set_class(all(each.place.shipped for each in banks), "-start")
-        found = ", ".join(map(str, self._sessions)) or "none found on this machine"
+        agents = ", ".join(f"{each.count:,} of {each.agent}" for each in self._sessions)
+        found = agents or "none found on this machine"
         lines = [
             "Your agent's past sessions become skills. It gets the ones that fit a new task.",
             f"{key('own_sessions')}      bring your agent's sessions: {found}",
@@ -280,9 +277,6 @@ class BanksScreen(Screen[None]):
     def action_with_bank(self, name: str) -> None:
         if path := self._path:
             _WITH_BANK[name](self.browser, path)
-
-    def action_look(self) -> None:
-        self.look()
 
     def action_create(self) -> None:
         bank_actions.create(self.browser)

@@ -21,11 +21,11 @@ from deltamem_tui.tui.widgets.bars import KeyBar, NoteBar, TopBar, WorkBar
 from deltamem_tui.tui.widgets.text_pane import TextPane
 
 
-def bottom_bars(scopes: Sequence[Scope]) -> Iterator[Widget]:
+def bottom_bars() -> Iterator[Widget]:
     """Return the lines at the bottom of a screen: what goes on, a note, or the keys."""
     yield WorkBar()
     yield NoteBar()
-    yield KeyBar(scopes)
+    yield KeyBar()
 
 
 class BankScreen(Screen[None]):
@@ -79,10 +79,10 @@ class BankScreen(Screen[None]):
 
     def show_evidence(self, tree: str, node: Node) -> None:
         """Show the episode that a node is from, or say why there is none to be shown."""
-        found = evidence_of(self.bank, tree, node)
-        if found.kept:
-            self.browser.session.follow_link("episodes", found.kept[0], tree, node.id)
-        elif found.missing:
+        kept, missing = evidence_of(self.bank, tree, node)
+        if kept:
+            self.browser.session.follow_link("episodes", kept[0], tree, node.id)
+        elif missing:
             self.browser.notes.notify("this bank was shipped without the node's episodes")
         else:
             self.browser.notes.notify("this node is not from an episode")

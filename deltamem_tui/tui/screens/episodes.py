@@ -159,7 +159,7 @@ class EpisodesScreen(BankScreen):
             with Horizontal():
                 yield self.main_pane
                 yield self._node
-        yield from bottom_bars(self.SCOPES)
+        yield from bottom_bars()
 
     def on_mount(self) -> None:
         self.main_pane.border_title, self._node.border_title = "steps", "node"

@@ -125,7 +125,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
 
     def arrange_by(self, text: str, order: OrderT) -> None:
         """Filter and sort."""
-        self.arrangement = Arrangement.of(self._language, text, order)
+        self.arrangement = Arrangement(text, self._language.parse(text), order)
         self._put(text, is_open=self._line.has_focus)
         self.rearrange(at_once=True)
 
@@ -185,8 +185,7 @@ class ListFilter(Vertical, Generic[OrderT, FoundT]):
     def on_descendant_focus(self) -> None:
         self._show_remark()
 
-    def on_descendant_blur(self) -> None:
-        self._show_remark()
+    on_descendant_blur = on_descendant_focus
 
     def _problem(self) -> str:
         """Return why the line is not a filter; empty if it is one."""

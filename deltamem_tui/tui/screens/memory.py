@@ -69,7 +69,7 @@ class MemoryScreen(BankScreen):
                 yield self._outlines
                 yield self.list_filter
             yield self.main_pane
-        yield from bottom_bars(self.SCOPES)
+        yield from bottom_bars()
 
     @property
     def shown(self) -> OutlineView:
@@ -142,8 +142,8 @@ class MemoryScreen(BankScreen):
         view, current, title = self.shown, None, "node"
         try:
             node, tree = view.node, view.shown_tree
-            evidence = evidence_of(self.bank, view.tree_name, node) if node else None
-            if node is None or tree is None or evidence is None:
+            kept, missing = evidence_of(self.bank, view.tree_name, node) if node else ([], [])
+            if node is None or tree is None:
                 sections = [Section("", self._why_empty())]
             elif self._chain:
                 chain = tree.chain(node.id)
@@ -151,9 +151,9 @@ class MemoryScreen(BankScreen):
                 current = len(chain) - 1
                 sections = chain_sections(view.shown_as, chain)
             else:
-                sections = detail(tree, node, view.shown_as, evidence.missing)
+                sections = detail(tree, node, view.shown_as, missing)
             self.offer("chain", "edit", when=node is not None)
-            self.offer("evidence", when=bool(evidence and evidence.kept))
+            self.offer("evidence", when=bool(kept))
         except DeltaMemError as error:
             sections = [Section("This node cannot be read", str(error), warning=True)]
         self.main_pane.border_title = Content(self._move_keys or title)

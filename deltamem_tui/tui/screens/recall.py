@@ -181,7 +181,7 @@ class RecallScreen(BankScreen):
         with Horizontal(id="below"):
             yield self.main_pane
             yield self._chain
-        yield from bottom_bars(self.SCOPES)
+        yield from bottom_bars()
 
     def on_mount(self) -> None:
         """Focus the task: who comes here has one to type."""

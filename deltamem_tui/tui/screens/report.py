@@ -157,7 +157,7 @@ class ReportScreen(BankScreen):
     def compose(self) -> ComposeResult:
         yield TopBar("report")
         yield self.main_pane
-        yield from bottom_bars(self.SCOPES)
+        yield from bottom_bars()
 
     def on_mount(self) -> None:
         self.main_pane.border_title = "report"

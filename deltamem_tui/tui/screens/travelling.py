@@ -156,8 +156,9 @@ def _others(
 
 
 def _plan_merge(path: Path, folder: Path, answer: FormAnswer, _: Progress) -> Outcome:
-    """Find out what merging another bank into the one at `path` would change."""
+    """Find out what merging another bank into the one at `path` would change, and lose."""
     from deltamem_tui.memory.transfer import merging
+    from deltamem_tui.memory.transfer.views import change_counts, view_merge
 
     target = Bank.open(path)
     with about("other"):
@@ -174,21 +175,15 @@ def _plan_merge(path: Path, folder: Path, answer: FormAnswer, _: Progress) -> Ou
     if not planned.changed:
         return Info(f"{one_line(target.name)} holds all of it already; nothing to merge")
     question = f"Merge {one_line(source.name)} into {one_line(path.name)}?"
-    return WorkPlan("merging", question, _merge_sections(planned), write)
-
-
-def _merge_sections(merge: Merge) -> list[Section]:
-    """Return what a merge changes tree by tree, and what it loses."""
-    from deltamem_tui.memory.transfer.views import change_counts, view_merge
-
     sections = []
-    for name, changes in merge.plan.changes.items():
+    for name, changes in planned.plan.changes.items():
         counts = change_counts(changes).items()
         text = ", ".join(f"{count:,} {what}" for what, count in counts if count)
-        title = display_of(merge.plan.banks[0], name).title
+        title = display_of(target, name).title
         sections.append(Section(title, text or "stays as it is"))
-    sections.append(Section("Episodes", f"{merge.plan.episodes.added:,} new"))
-    return sections + _sections(view_merge(merge).sections)
+    sections.append(Section("Episodes", f"{planned.plan.episodes.added:,} new"))
+    sections += _sections(view_merge(planned).sections)
+    return WorkPlan("merging", question, sections, write)
 
 
 def _sections(found: Iterable[ReportSection]) -> list[Section]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from rich.cells import cell_len
 from rich.style import Style
 from rich.text import Text
@@ -14,8 +12,8 @@ from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.tui.core.actions import Scope, of_scopes
-from deltamem_tui.tui.core.browser import browser_of
+from deltamem_tui.tui.core.actions import of_scopes
+from deltamem_tui.tui.core.browser import browser_of, scopes_of
 from deltamem_tui.tui.core.notes import Note
 from deltamem_tui.tui.core.work import Progress
 from deltamem_tui.tui.widgets.text_pane import columns, line_of, wrapped
@@ -54,13 +52,8 @@ class KeyBar(Widget):
 
     idle: reactive[frozenset[str]] = reactive(frozenset())
 
-    def __init__(self, scopes: Sequence[Scope]) -> None:
-        super().__init__()
-        self.auto_links = False  # a key has its own colour
-        names = [action.name for scope in scopes for action in of_scopes([scope])]
-        self._order = sorted(names, key=lambda name: name == "help")  # the last
-
     def on_mount(self) -> None:
+        self.auto_links = False  # a key has its own colour
         notes = browser_of(self).notes
         notes.changed.subscribe(self, self._give_way)
         self._give_way(notes.current)
@@ -109,7 +102,10 @@ class KeyBar(Widget):
         for active in self.screen.active_bindings.values():
             if active.binding.show and active.binding.id not in hidden:
                 found.setdefault(active.binding.id, active.binding)
-        return [found[name] for name in self._order if name in found]
+        scopes = scopes_of(self.screen)
+        names = [action.name for scope in scopes for action in of_scopes([scope])]
+        names.sort(key=lambda name: name == "help")  # the last
+        return [found[name] for name in names if name in found]
 
 
 class NoteBar(Static):
