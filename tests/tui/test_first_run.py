@@ -78,7 +78,7 @@ def test_the_sessions_in_a_database_are_counted(tmp_path: Path) -> None:
     store = tmp_path / ".local/share/opencode/opencode.db"
     store.parent.mkdir(parents=True)
     store.write_bytes(first_logs()["opencode-store"][1])
-    assert [str(each) for each in find_sessions(tmp_path)] == ["3 of opencode"]
+    assert [(each.agent, each.count) for each in find_sessions(tmp_path)] == [("opencode", 3)]
 
 
 def test_own_sessions_are_recalled_on_an_empty_machine_by_fifteen_keys(
