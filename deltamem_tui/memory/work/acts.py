@@ -89,6 +89,7 @@ SUBCOMMANDS = frozenset(
 """Programs whose second word says what is done."""
 _PARSED = 1500
 _ANSWER = 4000
+INTERPRETERS = ("python", "python3", "node", "bash", "sh", "ruby")
 LONG = 12  # acts of an episode that is told whole
 _NAME = re.compile(r"[A-Za-z][\w./-]*(?: \d+\b)?|\d[\w.-]*")
 _COMMON = 0.5  # a name in more of an episode's acts does not tell which one led to which

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.embedding.lexical import Lexical, terms
-from deltamem_tui.memory.work.acts import LONG, head_of
-from deltamem_tui.memory.work.counting import Counted, Experience, Lesson
+from deltamem_tui.memory.work.acts import INTERPRETERS, LONG, head_of
+from deltamem_tui.memory.work.counting import READ, Counted, Experience, Lesson
 from deltamem_tui.memory.work.texts import (
     adapted,
     instead_of_names,
@@ -43,7 +43,7 @@ _BASE_FILES = 4  # files named as edited most
 _BASE_SHARE = 0.08  # of all tasks edit a file that is named so
 _PATH = 0.9  # weight of a path that the task speaks of
 _CUT = 0.3  # of a path said by the task, from where it counts
-_READ = 0.6  # weight of a read beside an edit
+_LATE = 0.5  # weight of what the latest sessions touched
 _TOOL_CUT = 0.1  # likelihood from which a tool is named
 _WAYS = 2  # nearest ways told
 _WAY_GAP = 0.1  # further from the best than this, a way is not told
@@ -380,7 +380,7 @@ class _Writer:
         none = Counted("", 0.0, 0.0, 0)
         likely = {
             path: edits.get(path, none).near
-            + _READ * reads.get(path, none).near
+            + READ * reads.get(path, none).near
             + _PATH * max(0.0, match[path] - _CUT)
             for path in paths
         }
@@ -388,7 +388,10 @@ class _Writer:
         most = sorted((p for p in usual if p.value in match), key=lambda each: -each.base)
         head = [each.value for each in most[:_BASE_FILES]]
         order = sorted(set(paths) - set(head), key=lambda path: (-likely[path], path))
-        own, rest = order[: 10 - len(head)], order[10 - len(head) :]
+        own, late = order[: 10 - len(head)], e.lately()
+        rest = sorted(
+            order[len(own) :], key=lambda path: (-likely[path] - _LATE * late[path], path)
+        )
         lines = self.row_of("Edited most: ", head)
         lines += self.row_of("Likely here: ", own)
         return [*lines, *self.by_folder("Also: ", rest)]
@@ -474,6 +477,8 @@ def _check_name(command: str) -> str:
     """Return a check without its variables, files and packages."""
     kept: list[str] = []
     for word in _SET.sub("", command, count=1).split():
+        if kept and kept[-1] in INTERPRETERS and not word.startswith("-"):
+            return f"{kept[-1]} {word}"
         if word.startswith("-") or "/" in word or ("." in word and kept):
             break
         kept.append(word)

@@ -24,6 +24,8 @@ _FLOOR = 0.25  # the nearness from which the near ones outweigh the base
 _BASE_WIDTH = 0.14  # the same for the base: of a bank with several kinds of work its own counts
 _ELSEWHERE = 0.1  # what an episode of another project counts
 _KAPPA = 2.0  # episodes of evidence that the base is worth
+_SINCE = 20  # sessions after which an earlier one counts a third as lately
+READ = 0.6  # weight of a read beside an edit
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +167,18 @@ class Experience:
         steps = Counter(f.value.split()[0] for f in self.lessons[row].facts if f.kind == "did")
         again = {f"{head} again" for head, count in steps.items() if count > 1}
         return again | {value.split()[0] for kind, value in self.facts[row] if kind in kinds}
+
+    def lately(self) -> Mapping[str, float]:
+        """Return the share of the latest work here that touched each file, a read counting less."""
+        touched: defaultdict[str, float] = defaultdict(float)
+        here = [facts for facts, is_here in zip(self.facts, self.is_here, strict=True) if is_here]
+        weights = [exp(-ago / _SINCE) for ago in range(len(here))]
+        whole = sum(weights)
+        for facts, weight in zip(reversed(here), weights, strict=True):
+            for kind, path in facts:
+                if kind in _FILES:
+                    touched[path] += weight / whole * (READ if kind == "read" else 1.0)
+        return touched
 
     def solved_by(self, kind: str, value: str) -> bool:
         """Return whether an episode that succeeded has a fact."""

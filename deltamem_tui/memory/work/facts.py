@@ -14,6 +14,7 @@ from dataclasses import replace
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.work.acts import (
+    INTERPRETERS,
     SEARCHES,
     SUBCOMMANDS,
     Act,
@@ -248,7 +249,7 @@ def _head(words: Sequence[str], head: str) -> str:
         runs = head in ("uv", "npm", "kubectl", "aws", "docker")
         take = 2 if runs and rest[:1] in (["run"], ["get"], ["compose"]) else 1
         return " ".join([head, *rest[:take]])
-    if head in ("python", "python3", "node", "bash", "sh", "ruby"):
+    if head in INTERPRETERS:
         if words[1:2] == ["-m"]:
             return " ".join(words[:3])
         if len(words) > 1 and paths_in(words[1]):

@@ -812,3 +812,26 @@ def test_an_error_is_told_where_its_own_words_are_asked_for(tmp_path: Path) -> N
 )
 def test_a_secret_is_masked_and_what_is_around_it_stays(said: str, told: str) -> None:
     assert shown(said) == told
+
+
+def test_scratch_scripts_of_two_tasks_are_no_check(tmp_path: Path) -> None:
+    parts = ("cart", "tax", "mail", "stock")
+    steps = {part: [(f"python test_{part}_once.py", "ok"), ("ls", "x")] for part in parts}
+    bank = bank_of(tmp_path, [episode(f"Mend the {part}", steps[part]) for part in parts])
+    assert "Check with" not in recall(bank, "Translate the manual").context
+
+
+def test_of_equally_near_sessions_the_latest_name_their_files(tmp_path: Path) -> None:
+    def session(number: int) -> Trajectory:
+        names = [f"area{number:02}/module_{letter}.py" for letter in "abcdef"]
+        return episode(
+            "Review the open pull request",
+            [(f"sed -i s/a/b/ {name}", "") for name in names],
+            environment="Working directory: /x/shop",
+        )
+
+    bank = bank_of(tmp_path, [session(number) for number in range(24)])
+    told = recall(bank, "Review the open pull request", "Working directory: /x/shop").context
+    named = [number for number in range(24) if f"area{number:02}" in told]
+    assert 23 in named
+    assert named[-3:] == [21, 22, 23]
