@@ -140,9 +140,10 @@ class AlfworldDomain(Domain):
 
     def at_hand(self, procedure: Procedure, task: TaskAtHand) -> list[str]:
         """Return the steps with each thing where it is likeliest to be, and doors opened."""
-        closed = {fact.place for fact in task.facts if fact.closes}
+        closes = {fact.place: False for fact in task.facts}
+        closes |= {fact.place: True for fact in task.facts if fact.closes}
         places = likely_places(task, [procedure])
-        return super().at_hand(located(procedure, places, task.names, closed), task)
+        return super().at_hand(located(procedure, places, task.names, closes), task)
 
     def source_left_open(self, actions: Iterable[str], names: Mapping[str, str]) -> tuple[str, ...]:
         """Return actions without where the object lay, and the way there: houses differ.

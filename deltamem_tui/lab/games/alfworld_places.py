@@ -112,7 +112,7 @@ def located(
     procedure: Procedure,
     places: Mapping[str, Sequence[Chance]],
     names: Mapping[str, str],
-    closed: Collection[str],
+    closes: Mapping[str, bool],
 ) -> Procedure:
     """Return the procedure with each thing taken or used where it is likeliest to be.
 
@@ -121,13 +121,15 @@ def located(
         places: Per slot (`object`) the kinds of places for what stands there, the likeliest
             first.
         names: What stands at each open place.
-        closed: The kinds of places to be opened before anything is put in or taken out; so are
-            those that the procedure opens.
+        closes: The kinds of places that are known, and whether they are to be opened before
+            anything is put in or taken out. Others are where the procedure opens them.
     """
     if not any(_SOUGHT.fullmatch(step) for step in procedure.steps):
         return procedure
-    opened = [step.removeprefix(OPEN) for step in procedure.steps if step.startswith(OPEN)]
-    closed = {*closed, *(filled(place, procedure.names) for place in opened)}
+    closed = {place for place, is_closed in closes.items() if is_closed}
+    for place in (step.removeprefix(OPEN) for step in procedure.steps if step.startswith(OPEN)):
+        here = filled(place, names)
+        closed.add(filled(place, procedure.names) if here in closes else here)
     steps = _opening(_led(ended(procedure.steps, names), places), names, closed)
     return replace(procedure, steps=tuple(steps))
 
