@@ -284,14 +284,10 @@ def domain_named(domain: str) -> str:
     return domain
 
 
-def goal_of(domain: str, task: str) -> Goal:
-    """Return a task as its domain understands it, before anything was done."""
-    return goal_in(domain_for(domain), task)
-
-
-def goal_in(domain: Domain, task: str) -> Goal:
-    """Return the same for a domain that is at hand."""
-    return domain.goal(Trajectory(clean(task), "", ()))
+def goal_of(domain: str | Domain, task: str) -> Goal:
+    """Return a task as a domain understands it, before anything was done."""
+    known = domain_for(domain) if isinstance(domain, str) else domain
+    return known.goal(Trajectory(clean(task), "", ()))
 
 
 @cache

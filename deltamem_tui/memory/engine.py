@@ -40,10 +40,9 @@ from deltamem_tui.memory.plan import (
 )
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
 from deltamem_tui.memory.vectors.search import (
-    Candidate,
     EmbeddingCache,
     embedder_of,
-    scan_of,
+    ranked,
     weighting_of,
 )
 from deltamem_tui.memory.writers.extraction import (
@@ -123,9 +122,8 @@ def search(
     def answer(name: str) -> CollectionRecall:
         tree, keys = bank.tree(name), depths.get(name)
         keyed = None if keys is None else lambda tree: tree.depth >= keys
-        best = scan_of(tree, weighting, keyed).best(vector, 0.0, max(count, 1))
-        found = [Candidate(tree.node_at(row), near, 0.0, score) for row, near, score in best]
-        chains = tuple(tree.chain_at(row) for row, *_ in best)
+        found = ranked(tree, vector, weighting, 0.0, count, keyed)
+        chains = tuple(tree.chain(each.node.id) for each in found)
         return CollectionRecall(name, text, -1.0, tuple(found), chains)
 
     return [answer(name) for name in (bank.trees if collections is None else collections)]

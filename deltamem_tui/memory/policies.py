@@ -40,8 +40,7 @@ def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
     """Return the episode as a policy lets it be learnt; None if it does not.
 
     By `coarse` it is learnt as the judge says that it ended, even where log or person said
-    otherwise. By all others, by the outcome that counts: so what was learnt by a judge under
-    `coarse-then-strict` is learnt by a strict outcome where that is there in time.
+    otherwise; by all others, by the outcome that counts at that time.
     """
     if policy == "coarse":
         for word in episode.verdicts:

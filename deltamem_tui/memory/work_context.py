@@ -108,7 +108,7 @@ def recall_tasks(
 
     asked = task_text(text)
     vector = embedder.embed_queries([asked])[0]
-    others = [each for _, each in ranked(tree, vector, weighting, penalty, count)]
+    others = ranked(tree, vector, weighting, penalty, count)
     pool: Iterable[int] = tree.rows
     if len(tree.rows) > _NEAREST + _YOUNGEST:
         nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))

@@ -24,7 +24,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.deltamem.definition import DISPLAY, Parameters, TreeParameters
-from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_in
+from deltamem_tui.memory.domain import GENERAL, Domain, domain_for, goal_of
 from deltamem_tui.memory.places import TaskAtHand, known_in, where_to_look
 from deltamem_tui.memory.procedure import (
     FAILED,
@@ -104,7 +104,7 @@ def question_to(
     vector = embedder.embed_queries([text])[0]
     question = TreeQuestion(text, vector, exact=domain is GENERAL and is_signed(text))
     by_kind = tree == "task" and numbers.recall == "kind"
-    goal = goal_in(domain, text) if by_kind else None
+    goal = goal_of(domain, text) if by_kind else None
     if goal is None or not goal.understood:
         return question
     named = f"{goal.trigger} ({goal.variant})" if goal.variant else goal.trigger
@@ -143,7 +143,7 @@ def recall_tree(
     """Ask one tree: by kind where it has the question's, else by equations 6 and 7."""
     tau = numbers.tau_base
     penalty = numbers.failure_penalty
-    candidates = [each for _, each in ranked(tree, question.vector, weighting, penalty, count)]
+    candidates = ranked(tree, question.vector, weighting, penalty, count)
     recalled: list[Candidate] = []
     if candidates and question.kind is not None:
         recalled = _of_kind(tree, question.kind, weighting)
@@ -157,7 +157,7 @@ def recall_tree(
     if is_known and all(each.label == "failure" for each in nodes):
         # Failures of a kind alone show no way. No two similarities are further apart than 2.
         best = ranked(tree, question.vector, weighting, 2.0, 1)
-        recalled += [e for _, e in best if e.node.label == "success" and e.score >= tau]
+        recalled += [e for e in best if e.node.label == "success" and e.score >= tau]
     return answer_of(
         tree,
         question.text,
@@ -239,7 +239,7 @@ def _entries(
     Procedures stay whole; in what is left of the budget stands what failed, then what was seen.
     """
     domain, (answer, env) = domain_for(bank.manifest.domain), (found["task"], found["env"])
-    goal, task = goal_in(domain, texts["task"]), None
+    goal, task = goal_of(domain, texts["task"]), None
     if goal.understood:
         facts = known_in(bank.tree("env")) if settings.env.enabled else []
         task = TaskAtHand(dict(goal.slots), texts["env"], facts)

@@ -305,15 +305,11 @@ def reasons_record(reasons: Counter[str]) -> dict[str, Any]:
 
 def reason_notes(reasons: Counter[str], most: int) -> list[ReportNote]:
     """Return why outcomes are unknown, a note for each of the `most` most frequent reasons."""
-    listed = reasons.most_common(most)
-    notes = [
-        ReportNote(
-            f"{counted(count, 'outcome is', 'outcomes are')} unknown: "
-            f"{one_line(reason, _REASON_WIDTH)}"
-        )
-        for reason, count in listed
-    ]
-    if more := reasons.total() - sum(count for _, count in listed):
+    notes, more = list[ReportNote](), reasons.total()
+    for reason, count in reasons.most_common(most):
+        which, more = counted(count, "outcome is", "outcomes are"), more - count
+        notes.append(ReportNote(f"{which} unknown: {one_line(reason, _REASON_WIDTH)}"))
+    if more:
         which = counted(more, "more outcome is", "more outcomes are")
         notes.append(ReportNote(f"{which} unknown, for other reasons"))
     return notes

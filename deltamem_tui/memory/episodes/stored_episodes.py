@@ -60,10 +60,7 @@ def waiting(bank: Bank) -> Iterator[Trajectory]:
 
 
 def _read(bank: Bank, ids: Iterable[str]) -> Iterator[Trajectory]:
-    for episode_id in ids:
-        found = episode(bank, episode_id)
-        if found is not None:
-            yield found
+    return (found for each in ids if (found := episode(bank, each)))
 
 
 def unmarked(episode: Trajectory) -> Trajectory:

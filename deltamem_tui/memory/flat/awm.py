@@ -82,8 +82,8 @@ def _ranked(bank: Bank, query: Query, embedder: Embedder) -> CollectionRecall:
     if not kind:
         vector = embedder.embed_queries([query.task])[0]
         rule, near = NEAREST, ranked(tree, vector, weighting_of(bank), 0.0, 1)
-        kind = near[0][1].node.payload["group"] if near else ""
-        score = near[0][1].score if near else 0.0
+        kind = near[0].node.payload["group"] if near else ""
+        score = near[0].score if near else 0.0
     nodes = _of_kind(tree, kind, embedder)
     candidates = tuple(Candidate(node, score, 0.0, score, rule) for node in nodes)
     chains, new = tuple((node,) for node in nodes), rule == KIND and not nodes

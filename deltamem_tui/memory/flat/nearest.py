@@ -14,7 +14,7 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.memory.flat.definitions import NEAREST
 from deltamem_tui.memory.plan import Change, CollectionResult, LearnResult, Plan
 from deltamem_tui.memory.recall_result import CollectionRecall, Query, RecallResult
-from deltamem_tui.memory.vectors.search import Candidate, scan_of, weighting_of
+from deltamem_tui.memory.vectors.search import Candidate, ranked, weighting_of
 from deltamem_tui.memory.work_context import with_context
 from deltamem_tui.memory.writers.extraction import Call
 from deltamem_tui.text import clean
@@ -46,11 +46,7 @@ def nearest(
 ) -> list[Candidate]:
     """Return the k records whose keys are most similar, of equals the most useful first."""
     tree, vector = bank.tree(collection), embedder.embed_queries([query.task])[0]
-    scan = scan_of(tree, weighting_of(bank), left_out)
-    return [
-        Candidate(tree.node_at(row), similarity, 0.0, score, rule)
-        for row, similarity, score in scan.best(vector, 0.0, max(k, query.count))
-    ]
+    return ranked(tree, vector, weighting_of(bank), 0.0, max(k, query.count), left_out, rule)
 
 
 def recalled(

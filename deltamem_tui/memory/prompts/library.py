@@ -91,10 +91,8 @@ def find(
     """Return the prompt that a domain uses: its own, else the generic one.
 
     Looks in `paths.prompt_folders()` if no folders are given, in the first one first. What the
-    file asks for is held against its `use`, if that is given.
-
-    Raises:
-        ConfigurationError: There is none, or it is not a sound prompt file.
+    file asks for is held against its `use`, if that is given. A ConfigurationError says that there
+    is none, or that the file is not sound.
     """
     folders = paths.prompt_folders() if folders is None else folders
     path = _locate(domain, f"{name}{SUFFIX}", folders)

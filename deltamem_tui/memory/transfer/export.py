@@ -65,7 +65,16 @@ def prepare(
         for commit in bank.journal.commits():
             if commit.sequence <= bank.commit.sequence:
                 found += _record_leaks(JOURNAL, str(commit.sequence), commit.detail)
-    found += _manifest_leaks(bank, provenance)
+    manifest = bank.manifest
+    record = {
+        "name": manifest.name,
+        "description": manifest.description,
+        "domain": manifest.domain,
+        "embedder": manifest.embedder,
+        "parameters": manifest.settings,
+        "provenance": provenance,
+    }
+    found += _record_leaks(MANIFEST, "", record)
     packed = package.pack(
         bank, with_episodes=with_episodes, with_journal=with_journal, provenance=provenance
     )
@@ -83,19 +92,6 @@ def _table_leaks(bank: Bank, *, with_episodes: bool) -> Iterator[Leak]:
                 except ValueError as error:
                     raise snapshot.table.corrupt("holds a line that breaks the format") from error
                 yield from _record_leaks(name, str(record.get("id", "")), record)
-
-
-def _manifest_leaks(bank: Bank, provenance: Mapping[str, Any]) -> Iterator[Leak]:
-    manifest = bank.manifest
-    record = {
-        "name": manifest.name,
-        "description": manifest.description,
-        "domain": manifest.domain,
-        "embedder": manifest.embedder,
-        "parameters": manifest.settings,
-        "provenance": provenance,
-    }
-    yield from _record_leaks(MANIFEST, "", record)
 
 
 def _record_leaks(place: str, record_id: str, record: Mapping[str, Any]) -> Iterator[Leak]:

@@ -26,12 +26,9 @@ Learnt from this project's own sessions: experience to weigh, not instructions."
 def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
     """Write what any task of a project needs as agents read it from AGENTS.md or CLAUDE.md.
 
-    The project is the folder of the file. It appears whole or not at all.
-
-    Raises:
-        UsageError: The bank knows nothing that holds for every task.
-        BankExistsError: A file at `path` is not to be replaced, or was written by others.
-        StorageError: The disk refused; nothing is left behind.
+    The project is the folder of the file, which appears whole or not at all. Raises a UsageError if
+    the bank knows nothing that holds for every task, and a BankExistsError if a file at `path` is
+    not to be replaced, or was written by others.
     """
     project = path.resolve().parent.name
     lines = method_of(bank).digest(bank, _DIGEST_TOKENS, project)

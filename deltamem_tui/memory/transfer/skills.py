@@ -63,13 +63,9 @@ _EXPANDED = re.compile(r"\$(?=[\w{(])|(?<!\w)@(?=\S)")
 def write_skills(bank: Bank, folder: Path, *, replace: bool = False) -> dict[str, Any]:
     """Write a bank as Agent Skills into a folder, which appears whole or not at all.
 
-    Returns:
-        The `folder`, and how many `skills` and `files` were written.
-
-    Raises:
-        BankExistsError: Something else is at `folder`; or an earlier export is not to be replaced,
-            holds other files too, or was changed since.
-        StorageError: The disk refused.
+    Returns the `folder`, and how many `skills` and `files` were written. Raises a BankExistsError
+    if something else is at `folder`, or an earlier export is not to be replaced, holds other files
+    too, or was changed since.
     """
     replaced = _is_replaceable(folder, replace=replace)
     texts = skill_texts(bank)

@@ -76,16 +76,11 @@ def reembed(
     settings: Callable[[Bank], Mapping[str, Any]] = lambda bank: bank.manifest.settings,
     advance: Callable[[int], None] = lambda _: None,
 ) -> Reembedding:
-    """Give a bank an embedder's vectors, and make it the bank's own embedder.
+    """Give a bank an embedder's vectors, and make it the bank's own; returns what that took.
 
-    The bank's handle shows the new vectors afterwards. `settings` are the method's numbers from
-    then on. `advance` is called with the number of texts that were embedded since its last call.
-
-    Returns:
-        What it took; if the bank has this embedder already, nothing was done.
-
-    Raises:
-        VectorError: The embedder cannot embed one of the texts.
+    Nothing is done if it is. The bank's handle shows the new vectors afterwards. `settings` are the
+    method's numbers from then on. `advance` is called with the number of texts embedded since its
+    last call. A VectorError says that one of the texts cannot be embedded.
     """
     vectors: Vectors = {}
     while True:

@@ -180,19 +180,22 @@ def cosines(
 
 
 def ranked(
-    tree: Tree, vector: NDArray[np.float32], weighting: Weighting, penalty: float, count: int
-) -> list[tuple[int, Candidate]]:
-    """Return the best nodes for a question, best first, each with its row.
+    tree: Tree,
+    vector: NDArray[np.float32],
+    weighting: Weighting,
+    penalty: float,
+    count: int,
+    left_out: Callable[[Tree], NDArray[np.bool_]] | None = None,
+    rule: str = "threshold",
+) -> list[Candidate]:
+    """Return the best nodes for a question, best first; see `scan_of` for what is left out.
 
     `vector` is float32 [dimensions], of unit length; `penalty` is taken off the similarity of
     failures.
     """
-    best = scan_of(tree, weighting).best(vector, penalty, max(count, 1))
+    best = scan_of(tree, weighting, left_out).best(vector, penalty, max(count, 1))
     return [
-        (
-            row,
-            Candidate(tree.node_at(row), similarity, penalty if tree.failure[row] else 0.0, score),
-        )
+        Candidate(tree.node_at(row), similarity, penalty if tree.failure[row] else 0.0, score, rule)
         for row, similarity, score in best
     ]
 
@@ -200,10 +203,7 @@ def ranked(
 def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
     """Return the bank's embedder: the given one if it fits, else loaded.
 
-    Raises:
-        EmbedderUnavailableError: It cannot be loaded.
-        EmbedderMismatchError: The given or loaded one is not the bank's.
-        UsageError: The given one is not an embedder.
+    Raises an EmbedderUnavailableError or EmbedderMismatchError, or a UsageError if it is none.
     """
     if given is None:
         return load_for(card_of(bank))

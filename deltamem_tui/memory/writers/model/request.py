@@ -76,10 +76,8 @@ class Request:
     def read(self, said: str) -> tuple[Texts, ...] | Skip:
         """Return the texts of each new node of an answer.
 
-        Raises:
-            UnusableAnswer: The answer breaks the contract, misquotes, has no substance, or has a
-                flaw with which it is still of use: a missing marker, or nothing in it that was
-                done in the log.
+        Raises an UnusableAnswer if it breaks the contract, misquotes, or has no substance; or has a
+        flaw with which it is still of use: no marker, or nothing in it that was done in the log.
         """
         payloads = self.contract.read(said)
         if isinstance(payloads, Skip):
@@ -266,10 +264,8 @@ def fitted(
 ) -> dict[str, list[str]]:
     """Return the first texts of each list, fenced: as many as fit `room` tokens together.
 
-    One of each list comes in turn, so that none is crowded out.
-
-    Raises:
-        PromptTooLongError: Not even the first text fits.
+    One of each list comes in turn, so that none is crowded out. A PromptTooLongError says that not
+    even the first text fits.
     """
     shown: dict[str, list[str]] = {name: [] for name in lists}
     numbered = [(n, name, text) for name, texts in lists.items() for n, text in enumerate(texts)]

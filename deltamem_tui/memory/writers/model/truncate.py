@@ -34,8 +34,7 @@ class CutEpisode:
 def fit(trajectory: Trajectory, room: int, count: Callable[[str], int]) -> CutEpisode:
     """Cut an episode until its scene and steps take at most `room` tokens.
 
-    Raises:
-        PromptTooLongError: Even the steps that must stay do not fit.
+    A PromptTooLongError says that not even the steps that must stay fit.
     """
     steps, kept = trajectory.steps, set(range(len(trajectory.steps)))
     longest = max((len(step.observation) for step in steps), default=0)
