@@ -95,5 +95,5 @@ def failure_of(trajectory: Trajectory) -> Diagnosis:
             f"({counted(times, 'time')}) was answered: {answer.rstrip('.')}."
         )
         plan = f"After one refusal of `{action}`, change what it needs or use another action."
-    names = dict(domain.goal(trajectory).slots)
-    return Diagnosis(kind, filled(said, names), plan, action)
+    said = filled(said, dict(domain.goal(trajectory).slots))
+    return Diagnosis(kind, said, plan, action)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import cache
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from msgspec import structs
 
@@ -164,17 +164,15 @@ def choices() -> dict[str, str]:
 def method_named(name: str) -> Method:
     """Return a method by its name; a UsageError says that there is none."""
     if name in PLACES:
-        found: Method = resolve_name(PLACES[name])
-    elif others := [*_installed().select(name=name)]:
-        found = others[0].load()
-    else:
-        known = names()
-        near = get_close_matches(name, known, n=1)
-        raise UsageError(
-            f"there is no method {one_line(name, 40)!r}",
-            hint=f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}",
-        )
-    return found
+        return cast("Method", resolve_name(PLACES[name]))
+    for other in _installed().select(name=name):
+        return cast("Method", other.load())
+    known = names()
+    near = get_close_matches(name, known, n=1)
+    raise UsageError(
+        f"there is no method {one_line(name, 40)!r}",
+        hint=f"did you mean {near[0]}?" if near else f"one of {', '.join(known)}",
+    )
 
 
 @cache

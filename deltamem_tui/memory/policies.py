@@ -53,9 +53,7 @@ def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
 def policy_named(name: str | None) -> Policy:
     """Return the chosen policy, the strict one if none; a UsageError says that there is no such."""
     wanted = name or DEFAULT_POLICY
-    for policy in POLICIES:
-        if policy == wanted:
-            return policy
-    raise UsageError(
-        f"unknown admission policy {one_line(wanted, 40)!r}", hint=f"one of {', '.join(POLICIES)}"
-    )
+    if wanted in POLICIES:
+        return wanted
+    problem = f"unknown admission policy {one_line(wanted, 40)!r}"
+    raise UsageError(problem, hint=f"one of {', '.join(POLICIES)}")

@@ -263,13 +263,9 @@ def assigned(settings: SettingsT, assignment: str) -> SettingsT:
 def _value(text: str) -> int | float | str | None:
     """Return the number, or what is switched on, off or none; else the text itself."""
     known: Mapping[str, bool | None] = {"none": None, "true": True, "false": False}
+    if text in known:
+        return known[text]
     try:
-        return (
-            known[text]
-            if text in known
-            else int(text)
-            if text.lstrip("-").isdigit()
-            else float(text)
-        )
+        return int(text) if text.lstrip("-").isdigit() else float(text)
     except ValueError:
         return text

@@ -288,12 +288,10 @@ def _places(memory: str) -> str:
 
 
 def _listed(title: str, chains: Sequence[Sequence[Node]], names: Mapping[str, str]) -> list[str]:
-    lines = []
-    for number, (*_, node) in enumerate(chains, 1):
-        text = filled(node.payload["text"], names)
-        lines.append(f"{number}.{chr(10) if chr(10) in text else ' '}{text}")
-    text = "\n".join(lines)
-    return [f"### {title}\n{fenced(text)}"] if lines else []
+    texts = [filled(node.payload["text"], names) for *_, node in chains]
+    lines = [f"{n}.{chr(10) if chr(10) in each else ' '}{each}" for n, each in enumerate(texts, 1)]
+    text = fenced("\n".join(lines))
+    return [f"### {title}\n{text}"] if lines else []
 
 
 def _tries(chains: Sequence[Sequence[Node]], names: Mapping[str, str]) -> list[str]:

@@ -238,9 +238,8 @@ def view_learning(
     notes = [*_notes(found, episodes, not_admitted, waiting)]
     if dry_run and episodes:
         nothing = "sent or written: calls, tokens and cost are an estimate"
-        notes.append(
-            ReportNote("nothing was " + (nothing if asked else "written; the rules are free"))
-        )
+        nothing = nothing if asked else "written; the rules are free"
+        notes.append(ReportNote(f"nothing was {nothing}"))
     return ReportView(record, facts, notes=notes, summary=_summary(found, nodes.total(), waiting))
 
 
@@ -277,7 +276,6 @@ def _summary(found: LearningReport, nodes: int, waiting: int) -> str:
 
 def in_flight_notes(calls: int) -> list[ReportNote]:
     """Return notes on calls that had no answer when the run ended."""
-    if not calls:
-        return []
     were = counted(calls, "call was", "calls were")
-    return [ReportNote(f"{were} still in flight and may be paid for; these numbers leave it out")]
+    note = f"{were} still in flight and may be paid for; these numbers leave it out"
+    return [ReportNote(note)] if calls else []

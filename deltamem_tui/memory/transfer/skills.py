@@ -212,8 +212,7 @@ def _description(tree: Tree, nodes: Sequence[Node]) -> str:
 def _links(heading: str, targets: Sequence[str]) -> Iterator[str]:
     if targets:
         shown = [f"- [{Path(each).stem}]({each})" for each in targets[:_MOST_LINKS]]
-        more = len(targets) - len(shown)
-        if more:
+        if more := len(targets) - len(shown):
             shown.append(f"- and {counted(more, 'file')} more in `{Path(targets[0]).parent}`")
         yield f"## {heading}\n\n" + "\n".join(shown)
 

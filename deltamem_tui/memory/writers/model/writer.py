@@ -72,11 +72,7 @@ class ModelExtractor:
         return replace(self, method=method.name)
 
     def check(self) -> None:
-        """Make sure, before anything is asked, that the method's prompts can be filled in.
-
-        Raises:
-            ConfigurationError: One of them is wrong; says which and where.
-        """
+        """Make sure that the method's prompts can be filled in; else a ConfigurationError."""
         for name in method_named(self.method).prompts:
             prompts.trials(self._maker().find(name))
 
