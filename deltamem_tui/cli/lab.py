@@ -18,7 +18,7 @@ from deltamem_tui.cli.options import ModelOptions, argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
 from deltamem_tui.errors import BankNotFoundError, DeltaMemError, UsageError
-from deltamem_tui.lab.environment import ENVIRONMENTS
+from deltamem_tui.lab.environment import ENVIRONMENTS, is_own, own_digest
 from deltamem_tui.llm.cost import Budget
 from deltamem_tui.text import one_line
 
@@ -37,11 +37,8 @@ class ContestOptions(ModelOptions):
     """The options of both kinds of contests."""
 
     protocol: Annotated[
-        Literal["none", "online", "frozen", "unfrozen"] | None,
-        flag(
-            "--protocol",
-            "No memory; learning from each game; learnt and read only; or learning on.",
-        ),
+        Literal["online", "frozen", "unfrozen"] | None,
+        flag("--protocol", "Learning from each game; learnt and read only; or learning on."),
     ] = None
     method: Annotated[
         list[str] | None,
@@ -75,10 +72,9 @@ What = Annotated[str, argument("GAMES", f"{', '.join(ENVIRONMENTS)}, or FILE.py:
 def play(
     invocation: Invocation,
     what: What,
-    agent: Annotated[str, option("--agent", "rules|explorer|MODEL", "Who plays.")] = RULES,
-    agent_command: Annotated[
-        str | None, option("--agent-command", "CMD", "A program that plays.")
-    ] = None,
+    agent: Annotated[
+        str, option("--agent", "rules|explorer|MODEL|FILE.py:NAME", "Who plays.")
+    ] = RULES,
     split: Annotated[str | None, option("--split", "NAME", "The games that count.")] = None,
     games_from: Annotated[
         Path | None, option("--games-from", "PATH", "Where the games are.")
@@ -104,7 +100,7 @@ def play(
             hint = f"one of {', '.join(environment.splits)}"
             raise UsageError(f"unknown split {one_line(chosen, 40)!r}", hint=hint)
         games = drawn(workers.games(chosen), wishes.games, wishes.seed)
-        player = contest.agent(agent, agent_command, environment.domain)
+        player = contest.agent(agent, environment.domain)
         log = [each for each in contest.learn_from(environment.domain) if each.outcome.known]
         ground = GameGround(workers, player, environment.limit, environment.domain)
         given = {
@@ -113,7 +109,7 @@ def play(
             "games": tuple(games),
             "limit": environment.limit,
             "agent": player.name,
-            "own": _own_file(what),
+            "own": own_digest(what),
             "domain": environment.domain,
         }
         return contest.hold(ground, given, log, ground.give_up)
@@ -178,22 +174,19 @@ class _Contest:
         self._budget = Budget(wishes.max_cost)
         methods: Sequence[str] | None = wishes.method
         if methods is None:
-            alone = wishes.bank or wishes.protocol == "none"
-            methods = ["nothing"] if alone else [*BASELINES, *names()]
+            methods = ["nothing"] if wishes.bank else [*BASELINES, *names()]
         places = {name: invocation.bank(name) for name in wishes.bank or ()}
         self.contestants = contestants(methods, places)
         self.banks = [Bank.open(each.bank) for each in self.contestants if each.bank]
         learnt = bool(wishes.learn_from or self.banks)
         self.protocol = wishes.protocol or ("frozen" if learnt else "online")
 
-    def agent(self, name: str, command: str | None, domain: str) -> Agent:
-        """Return who plays: a program, an agent without a model, or a model."""
-        if command is not None:
-            from deltamem_tui.lab.agents.program import ProgramAgent
+    def agent(self, name: str, domain: str) -> Agent:
+        """Return who plays: an object of the user's own, an agent without a model, or a model."""
+        if is_own(name):
+            from deltamem_tui.lab.agents.own import OwnAgent
 
-            if name != RULES:
-                raise UsageError("--agent and --agent-command are two agents: leave one out")
-            return ProgramAgent(command, timeout=self.wishes.timeout or 120.0)
+            return OwnAgent(name)
         if name in (RULES, EXPLORER):
             from deltamem_tui.lab.agents.rules import RulesAgent
 
@@ -328,14 +321,6 @@ class _Contest:
 def _common_domain(episodes: Sequence[Trajectory]) -> str:
     domains = {each.domain for each in episodes}
     return (domains.pop() if len(domains) == 1 else "") or "generic"
-
-
-def _own_file(spec: str) -> str:
-    """Return a digest of the user's own file that defines an environment; empty for ours."""
-    file = Path(spec.rpartition(":")[0]).expanduser()
-    if file.suffix != ".py" or not file.is_file():
-        return ""
-    return hashlib.sha256(file.read_bytes()).hexdigest()[:16]
 
 
 def _shown(found: ContestResult, errors: Sequence[DeltaMemError], folder: Path) -> Result:

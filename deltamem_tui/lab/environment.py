@@ -106,31 +106,44 @@ def environment_named(spec: str, *, games: Path | None = None) -> Environment:
     """Return an environment by its name, or by `FILE.py:NAME`. No simulator is loaded."""
     if games is not None and spec != "alfworld":
         raise UsageError("--games-from applies to ALFWorld only", hint="leave it out")
-    file, colon, name = spec.rpartition(":")
-    if colon and file.endswith(".py"):
-        return _from_file(Path(file).expanduser(), name)
+    if is_own(spec):
+        return cast("Environment", own_object(spec, "an environment", _PARTS))
     if spec not in ENVIRONMENTS:
         hint = f"one of {', '.join(ENVIRONMENTS)}, or FILE.py:NAME of your own"
         raise UsageError(f"unknown environment {one_line(spec, 60)!r}", hint=hint)
     return AlfworldEnvironment(games) if spec == "alfworld" else ScienceWorldEnvironment()
 
 
-def _from_file(file: Path, name: str) -> Environment:
+def is_own(spec: str) -> bool:
+    """Return whether a name is `FILE.py:NAME`: something of the user's own."""
+    return spec.rpartition(":")[0].endswith(".py")
+
+
+def own_object(spec: str, kind: str, parts: Sequence[str]) -> Any:
+    """Return the object that `FILE.py:NAME` names, or a class or function there makes."""
+    path, _, name = spec.rpartition(":")
+    file, name = Path(path).expanduser(), one_line(name, 60)
     source = one_line(str(file), 200)
     if not file.is_file():
         raise UsageError("no such file", source=source)
     try:
         with redirect_stdout(sys.stderr):
             found = getattr(_imported(file), name)
-            made = found if hasattr(found, "games") and not isinstance(found, type) else found()
+            made = found() if callable(found) else found
     except Exception as error:  # whatever the user's own code can raise
         why = one_line(f"{type(error).__name__}: {error}", 200)
-        what = f"cannot make an environment of {one_line(name, 60)!r}: {why}"
-        raise UsageError(what, source=source) from error
-    if missing := [part for part in _PARTS if not hasattr(made, part)]:
-        what = f"{one_line(name, 60)!r} is not an environment: it lacks {', '.join(missing)}"
+        raise UsageError(f"cannot make {kind} of {name!r}: {why}", source=source) from error
+    if missing := [part for part in parts if not hasattr(made, part)]:
+        what = f"{name!r} is not {kind}: it lacks {', '.join(missing)}"
         raise UsageError(what, source=source, hint="see docs/lab.md for what one is made of")
-    return cast("Environment", made)
+    return made
+
+
+def own_digest(spec: str) -> str:
+    """Return a digest of the user's own file that `FILE.py:NAME` names; empty for ours."""
+    file = Path(spec.rpartition(":")[0]).expanduser()
+    known = is_own(spec) and file.is_file()
+    return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if known else ""
 
 
 def _imported(file: Path) -> Any:

@@ -46,6 +46,7 @@ class Playthrough:
     def act(self, action: str, thought: str = "") -> Observation:
         """Take an action. Nothing happens when the game is over."""
         if not self.over:
+            action = clean(action)
             seen = self.game.step(action)
             commands = tuple(map(clean, seen.commands))
             self.last = Observation(clean(seen.text), seen.score, seen.done, commands)

@@ -29,7 +29,7 @@ from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line
 from deltamem_tui.typed import decoded, decoder_of
 
-Protocol = Literal["none", "online", "frozen", "unfrozen"]
+Protocol = Literal["online", "frozen", "unfrozen"]
 
 RESULT, START, RESULTS, EPISODES = "result.json", "start.json", "results.jsonl", "episodes.jsonl"
 LOG = "log"
@@ -95,10 +95,6 @@ class ContestPlan(Struct, frozen=True):
         begins = bool(self.learnt_from)
         if not self.games:
             raise UsageError("there is nothing to play", hint="choose another --split or log")
-        if self.protocol == "none" and sorts:
-            raise UsageError(
-                'protocol "none" runs without a memory', hint="remove --method and --bank"
-            )
         if self.protocol == "online" and ("bank" in sorts or begins):
             hint = "`--protocol unfrozen` goes on learning from what there is"
             raise UsageError('protocol "online" begins with empty memories', hint=hint)

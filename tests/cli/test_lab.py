@@ -156,7 +156,7 @@ def test_who_plays_and_who_writes_have_one_limit_on_cost(
         ("--method", "nonsense"),
         ("--method", "synapse:admission=coarse"),
         ("--split", "nonsense"),
-        ("--agent", "openai/gpt-4o-mini", "--agent-command", "true"),
+        ("--agent", "none.py:Mine"),
     ],
 )
 def test_what_does_not_go_together_is_refused(

@@ -82,7 +82,7 @@ def test_the_final_score_stands_beside_the_best(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Machine, "step", Fickle.step)
-    found = run(tmp_path / "run", plan("none", contestants(["nothing"], {})))
+    found = run(tmp_path / "run", plan("online", contestants(["nothing"], {})))
     assert (means(found, "score"), means(found, "final")) == ({"nothing": 0.5}, {"nothing": 0.0})
 
 
@@ -179,7 +179,7 @@ def test_a_contest_is_kept_in_a_folder_and_nothing_is_played_again(tmp_path: Pat
 
     assert run(tmp_path / "run", wanted, log=LOG, between=fail) == first
     with pytest.raises(UsageError, match="another contest"):
-        run(tmp_path / "run", plan("none", contestants(["nothing"], {})))
+        run(tmp_path / "run", plan("online", contestants(["nothing"], {})))
 
 
 def test_what_is_interrupted_is_kept_and_counted(tmp_path: Path) -> None:
@@ -238,7 +238,6 @@ def test_a_given_bank_is_read_or_copied_and_its_games_are_named(tmp_path: Path) 
 @pytest.mark.parametrize(
     ("protocol", "methods", "facts", "told"),
     [
-        ("none", ["raw"], {}, "without a memory"),
         ("online", ["raw"], {"learnt_from": "1"}, "empty"),
         ("frozen", ["raw"], {}, "have learnt"),
         ("online", ["synapse:admission=coarse"], {}, "judge"),

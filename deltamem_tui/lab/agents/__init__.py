@@ -1,1 +1,1 @@
-"""Agents: without a model, asking a model, and any program."""
+"""Agents: without a model, asking a model, and the user's own."""

@@ -341,7 +341,7 @@ class RulesAgent:
         if self._player is None and not explores:
             raise UsageError(
                 f"the agent without a model knows no commands of {one_line(domain, 40)!r}",
-                hint=f"it plays {' and '.join(PLAYERS)}; give a model, or a program of your own",
+                hint=f"it plays {' and '.join(PLAYERS)}; give a model, or FILE.py:NAME of your own",
             )
 
     def play(self, game: Playthrough, memory: str) -> ModelCost:
