@@ -10,7 +10,7 @@ import gc
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from deltamem_tui.cli.invocation import SharedOptions
@@ -24,32 +24,16 @@ into their settings. Whatever fails is a line in hook.log, which `deltamem agent
 """
 
 
-class BrowserRequest(NamedTuple):
-    """A call that opens the browser.
-
-    Attributes:
-        options: The options that all commands share.
-        bank: What was named, if anything: a bank, or a contest's folder.
-    """
-
-    options: SharedOptions
-    bank: str | None
-
-
-def browser_request(arguments: Sequence[str]) -> BrowserRequest | None:
-    """Return the request that the command line makes, if it opens the browser and prints
-    nothing.
-    """
+def browser_request(arguments: Sequence[str]) -> tuple[SharedOptions, str | None] | None:
+    """Return the options and the bank named, if any, of a call that opens the browser."""
     from deltamem_tui.cli.invocation import SharedOptions
 
     options, rest = SharedOptions.take(arguments)
     if options.json or options.version or any(word.startswith("-") for word in rest):
         return None
-    if not rest:
-        return BrowserRequest(options, None)
-    if rest[0] == "browse" and len(rest) <= 2:
-        return BrowserRequest(options, rest[1] if len(rest) == 2 else None)
-    return None
+    if rest and (rest[0] != "browse" or len(rest) > 2):
+        return None
+    return options, rest[1] if len(rest) == 2 else None
 
 
 def main() -> NoReturn:
@@ -60,16 +44,19 @@ def main() -> NoReturn:
     if arguments[:1] == ["hook"]:  # every prompt of an agent waits for it: nothing else is loaded
         os._exit(_hook(arguments[1:]))
     request = browser_request(arguments)
-    if request and _has_screen():
-        code = _browse(request)
+    # A driver of textual's stands for a page in a web browser.
+    is_drawn = "TEXTUAL_DRIVER" in os.environ or (sys.stdin.isatty() and sys.stdout.isatty())
+    if request and is_drawn:
+        code = _browse(*request)
     else:
         from deltamem_tui.cli import app
 
         code = app.run(arguments)
     # Python would look through all that there is for cycles once more, a second for a model.
     gc.freeze()
-    if request and _goes_on():
-        # Neither the terminal nor Python's thread pools wait for it.
+    background = sys.modules.get("deltamem_tui.tui.core.background")
+    if background is not None and background.still_running():
+        # The browser was left; neither the terminal nor Python's thread pools wait for its work.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)
@@ -93,28 +80,15 @@ def _hook(arguments: list[str]) -> int:
     return 0
 
 
-def _goes_on() -> bool:
-    """Return whether the browser was left while something that it had begun was still at work."""
-    background = sys.modules.get("deltamem_tui.tui.core.background")
-    return background is not None and bool(background.still_running())
-
-
-def _has_screen() -> bool:
-    """Return whether there is a terminal, or a web page that a driver of textual's stands in for
-    one.
-    """
-    return "TEXTUAL_DRIVER" in os.environ or (sys.stdin.isatty() and sys.stdout.isatty())
-
-
-def _browse(request: BrowserRequest) -> int:
+def _browse(options: SharedOptions, name: str | None) -> int:
     from deltamem_tui.cli.invocation import Invocation
     from deltamem_tui.cli.output import Output
     from deltamem_tui.cli.result import Result
 
-    output = Output(debug=request.options.debug)
-    invocation = Invocation(request.options, output)
+    output = Output(debug=options.debug)
+    invocation = Invocation(options, output)
     try:
-        bank = None if request.bank is None else invocation.bank(request.bank)
+        bank = None if name is None else invocation.bank(name)
         folder, configuration = invocation.banks_folder, invocation.configuration
 
         from deltamem_tui.tui.app import run

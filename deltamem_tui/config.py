@@ -2,21 +2,8 @@
 
 Each later place overrules the earlier ones.
 
-```toml
-model    = "openai/gpt-5-mini"     # any name that litellm knows
-api_base = "http://localhost:8000/v1" # of your own server for it
-window   = 16000                   # of this model, in tokens, where litellm does not know it
-answer_tokens = 2000               # the most of an answer
-price    = "0.25/2"                # US dollars for a million tokens, of prompts/of answers
-embedder = "minilm"
-domain   = "support"
-theme    = "textual-dark"
-banks    = "~/banks"               # relative to this file
-prompts  = "our-prompts"           # likewise; its files come before all others
-
-[keys]                             # of the browser, which names its actions
-filter = "ctrl+f"
-```
+`deltamem.toml` has the attributes of `Configuration` as its keys, `banks` and `prompts` relative to
+the file. `[keys]` is a table: the browser's actions by name, and a key for each.
 """
 
 from __future__ import annotations

@@ -114,10 +114,6 @@ class BankExistsError(BankError):
     """A bank would be written over."""
 
 
-class BankFormatError(BankError):
-    """The bank has a format version that this program does not read."""
-
-
 class BankCorruptError(BankError):
     """A file of the bank breaks the rules of the format."""
 
@@ -160,10 +156,6 @@ class LogFormatError(TrajectoryError):
     """No reader claims the log, or several claim it equally."""
 
 
-class OutcomeUnknownError(TrajectoryError):
-    """An episode without an outcome was to be learnt."""
-
-
 class EmbeddingError(DeltaMemError):
     """Something about turning text into vectors."""
 
@@ -184,20 +176,8 @@ class LanguageModelError(DeltaMemError):
     """Something about asking a language model. The call that failed has written nothing."""
 
 
-class ModelNotFoundError(LanguageModelError):
-    """No provider has a model of this name."""
-
-
-class CredentialsError(LanguageModelError):
-    """There is no key for the model's provider, or the provider refuses it."""
-
-
 class ModelUnavailableError(LanguageModelError):
     """The model did not answer, and asking again did not help."""
-
-
-class RequestRefusedError(LanguageModelError):
-    """The model's server does not take such a request."""
 
 
 class PromptTooLongError(LanguageModelError):

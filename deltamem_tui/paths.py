@@ -44,13 +44,7 @@ _NAME = re.compile(r"[^\W_][\w.-]*")
 
 @dataclass(frozen=True, slots=True)
 class BankPlace:
-    """A bank's name and path.
-
-    Attributes:
-        name: What the bank is called on the command line.
-        path: Its folder, or its archive.
-        shipped: Whether it came with the package and is read only.
-    """
+    """A bank's name, and its folder or archive; `shipped` if it is the package's, read only."""
 
     name: str
     path: Path

@@ -7,8 +7,11 @@ and again where it is shown, because another program may have written the bank.
 
 from __future__ import annotations
 
+import os
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from typing import Any
 
 # Terminal control strings: CSI (ESC [ … letter), OSC/DCS/SOS/PM/APC (ESC ] … BEL or ST)
 # and two-byte escapes, each also in its one-byte C1 form.
@@ -55,6 +58,19 @@ def clean(text: str) -> str:
     text = _NEWLINE.sub("\n", text)
     text = _ESCAPE_SEQUENCE.sub("", text)
     return _CONTROL.sub("", text)
+
+
+def cleaned(value: Any) -> Any:
+    """Return a value as JSON can hold it, with all its text cleaned."""
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {clean(str(key)): cleaned(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [cleaned(item) for item in value]
+    if is_dataclass(value) and not isinstance(value, type):
+        return {item.name: cleaned(getattr(value, item.name)) for item in fields(value)}
+    return clean(os.fspath(value)) if isinstance(value, os.PathLike) else value
 
 
 def one_line(text: str, width: int | None = None) -> str:

@@ -26,13 +26,6 @@ DIGEST_TOKENS = 160  # of four characters, which are up to 200 by a model's own 
 _MOST_TEXTS = 20
 
 
-def load(bank: str) -> None:
-    """Load a bank, and what recalls from it need, ahead of the first."""
-    from deltamem_tui.memory import engine
-
-    engine.recall(_opened(bank), "warm", "", folders=paths.prompt_folders())
-
-
 def _opened(path: str) -> Bank:
     """Open a bank as it is now; one that was opened before is read on from there."""
     try:

@@ -26,7 +26,7 @@ CHARACTERS = 9_000
 """The most that is handed over at once; Claude Code cuts at 10,000."""
 TOKENS = 1_500
 """The usual budget; Codex takes 2,500, of four bytes each."""
-_COMMAND = re.compile(r"[/?!][\w:-]*")
+_COMMAND = re.compile(r"[/?!][\w:-]*")  # of the agent's program
 RULES = "rules"
 WORKED = ": it worked"
 _LEARNING_SECONDS = 900.0
@@ -35,9 +35,12 @@ _LEARNING_SECONDS = 900.0
 def run(arguments: Sequence[str], data: bytes) -> int:
     """Answer one event without a helper, which is started; returns the exit code, always 0."""
     state = StateFolder(paths.state_folder())
-    if arguments[:1] == ["learn"] or arguments[:1] == ["helper"]:
+    if arguments[:1] in (["learn"], ["helper"]):
         with _logged(state, arguments):
-            (_learn if arguments[0] == "learn" else _help)(state, *arguments[1:])
+            if arguments[0] == "learn":
+                _learn(state, *arguments[1:])
+            else:
+                helper.serve(partial(answered, state), partial(_load, *arguments[1:]))
         return 0
     with answered(state, arguments, data, os.getcwd()) as printed:  # noqa: PTH109
         sys.stdout.write(printed)
@@ -83,15 +86,11 @@ def _logged(state: StateFolder, arguments: Sequence[str]) -> Iterator[None]:
         state.log(f"{' '.join(arguments[:2])}: {type(error).__name__}: {error}")
 
 
-def _help(state: StateFolder, bank: str) -> None:
-    """Be the helper."""
+def _load(bank: str) -> None:
+    """Load a bank, and what recalls from it need, ahead of the first."""
+    from deltamem_tui.agents.hook_recall import prompt_context
 
-    def prepare() -> None:
-        from deltamem_tui.agents.hook_recall import load
-
-        load(bank)
-
-    helper.serve(partial(answered, state), prepare)
+    prompt_context(SessionFile("", "", bank), "warm", "", 0, 0)
 
 
 def _learn(state: StateFolder, bank: str, how: str) -> None:
@@ -169,7 +168,12 @@ def _answer(
         state.keep(session)
         state.enqueue(session)
         return None, ""
-    asks = {PROMPT: _asks(told.prompt), FAILURE: any(told.failure), START: told.source != "resume"}
+    prompt = told.prompt.strip()
+    asks = {
+        PROMPT: bool(prompt) and _COMMAND.fullmatch(prompt) is None,
+        FAILURE: any(told.failure),
+        START: told.source != "resume",
+    }
     if not asks[event] or event in protocol.mute:
         return None, ""
     from deltamem_tui.agents.hook_recall import digest_for, failures_for, prompt_context
@@ -181,11 +185,6 @@ def _answer(
     if event == START:
         return digest_for(known, told.folder, tokens)
     return prompt_context(known, told.prompt, told.folder, CHARACTERS, tokens)
-
-
-def _asks(prompt: str) -> bool:
-    """Tell if a prompt asks for something, and is not just a command of the agent's program."""
-    return bool(prompt.strip()) and _COMMAND.fullmatch(prompt.strip()) is None
 
 
 def _again(session: SessionFile, tokens: int) -> str:

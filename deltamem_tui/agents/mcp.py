@@ -22,7 +22,7 @@ from pydantic import Field
 from deltamem_tui.agents.served_banks import ServedBanks
 from deltamem_tui.errors import BankError, DeltaMemError
 from deltamem_tui.memory.method import display_of, is_shown, late
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.text import cleaned, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -138,7 +138,7 @@ class MemoryTools:
         """Show one node: its texts, where it comes from, and the chain from its root."""
         with errors_for_clients(), self._banks.bank(bank) as opened:
             name, found = opened.find_node(node)
-            record = _cleaned(to_builtins(_node_record(opened.tree(name), found)))
+            record = cleaned(_node_record(opened.tree(name), found))
             chain = [each.id for each in opened.tree(name).chain(found.id)]
             return {"bank": opened.name, "collection": name, "node": record, "chain": chain}
 
@@ -157,15 +157,6 @@ class MemoryTools:
                 }
         except BankError as error:
             return {"bank": name, "error": str(error)}
-
-
-def _cleaned(value: Any) -> Any:
-    """Clean all texts of plain data."""
-    if isinstance(value, dict):
-        return {key: _cleaned(each) for key, each in value.items()}
-    if isinstance(value, list):
-        return [_cleaned(each) for each in value]
-    return clean(value) if isinstance(value, str) else value
 
 
 def _found(bank: Bank, answer: CollectionRecall, candidate: Candidate) -> dict[str, Any]:

@@ -113,28 +113,20 @@ def _log_of(session: SessionFile) -> Iterator[Path]:
 
 
 def _imported(bank: Bank, session: SessionFile) -> tuple[ImportReport, tuple[str, ...]]:
-    receipts = [*_receipts(session)]
+    receipts = list[Receipt]()
+    for each in session.receipts:
+        with suppress(RecordError, ValidationError):
+            receipts.append(parsed(each))
     by_task = {each.task: [each] for each in receipts}
     known = ReceiptFile(by_name={session.session: receipts}, by_task=by_task)
     with _log_of(session) as log:
         job = import_of(bank, [str(log)], receipts=known)
         job.run()
-    if session.outcome:
-        _note_outcome(bank, job.report, success=session.outcome == "success")
-    found = (each["id"] for each in job.report.entries)
+    found = [each["id"] for each in job.report.entries]
+    said = session.outcome == "success"
+    for each in found if session.outcome else ():  # also if it was learnt from by now
+        kept = episode(bank, each)
+        if kept and (kept.outcome.success, kept.outcome.source) != (said, "user"):
+            give_outcome(bank, kept.id, success=said)
     present = [each for each in found if bank.episodes.state(each) is not None]
     return job.report, tuple(each.outcome.reason for each in note_signs(bank, present))
-
-
-def _note_outcome(bank: Bank, report: ImportReport, *, success: bool) -> None:
-    """Note what the user said of a session, also if it was learnt from by now."""
-    for each in report.entries:
-        known = episode(bank, each["id"])
-        if known and (known.outcome.success, known.outcome.source) != (success, "user"):
-            give_outcome(bank, known.id, success=success)
-
-
-def _receipts(session: SessionFile) -> Iterator[Receipt]:
-    for each in session.receipts:
-        with suppress(RecordError, ValidationError):
-            yield parsed(each)

@@ -46,27 +46,21 @@ class ServedBanks:
             BankNotFoundError: No bank that is served has this name.
             UsageError: No name was given, and there are several.
         """
-        bank, turn = self._opened(self._place(name))
+        places = self.places()
+        hint = f"those served: {', '.join(places) or 'none'}"
+        if name is None:
+            if len(places) != 1:
+                raise UsageError("several banks are served, and none was named", hint=hint)
+            (name,) = places
+        if name not in places:
+            raise BankNotFoundError(f"no bank {one_line(name, 60)!r} is served", hint=hint)
+        with self._opening:
+            if places[name] not in self._open:
+                self._open[places[name]] = (_open(places[name]), Lock())
+            bank, turn = self._open[places[name]]
         with turn:
             bank.refresh()
             yield bank
-
-    def _place(self, name: str | None) -> Path:
-        places = self.places()
-        hint = f"those served: {', '.join(places) or 'none'}"
-        if name is None and len(places) == 1:
-            return next(iter(places.values()))
-        if name is None:
-            raise UsageError("several banks are served, and none was named", hint=hint)
-        if name not in places:
-            raise BankNotFoundError(f"no bank {one_line(name, 60)!r} is served", hint=hint)
-        return places[name]
-
-    def _opened(self, place: Path) -> tuple[Bank, Lock]:
-        with self._opening:
-            if place not in self._open:
-                self._open[place] = (_open(place), Lock())
-            return self._open[place]
 
 
 def _by_name(banks: tuple[Path, ...]) -> Mapping[str, Path]:

@@ -8,7 +8,6 @@ it calls.
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
 import shutil
@@ -60,23 +59,18 @@ class FileChange:
         Raises:
             StorageError: The disk refused.
         """
+        place = self.path.resolve()
         try:
-            place = self.path.resolve()
             if self.after is None:
                 files.remove(place)
                 with suppress(OSError):  # a folder that holds more
                     if place.parent.name == PROGRAM:  # of the skill
                         place.parent.rmdir()
                 return
-            files.make_folders(place.parent)
-            draft = place.with_name(f".{place.name}.{os.getpid()}")
-            files.create_anew(draft)
-            files.write_at(draft, 0, self.after.encode())
-            if place.exists():
-                shutil.copymode(place, draft)
-            files.sync(draft)
-            files.move(draft, place)
-            files.sync(place.parent)
+            with files.new_file(place, replace=True) as draft:
+                files.write_at(draft, 0, self.after.encode())
+                if place.exists():
+                    shutil.copymode(place, draft)
         except (OSError, StorageError) as error:
             reason = error.message if isinstance(error, StorageError) else error.strerror
             source = one_line(str(self.path), 200)
@@ -136,23 +130,22 @@ def planned(
         hooks.setdefault(handler.name, []).append(_entry(protocol, handler, [program, *called]))
     backup = _backup(path)
     found = [FileChange(path, text, _written(record)), FileChange(backup, _read(backup), before)]
-    if command := _command_file(protocol, folder, project=portable):
+    if protocol.commands and not (portable and protocol.name == "codex"):  # it has none there
+        command = folder / protocol.commands
         known = _read(command)
-        # A file of this name that others wrote stays.
-        theirs = known is not None and _ABOUT not in known
-        found.append(FileChange(command, known, known if theirs else _command_text(command)))
+        if known is None or _ABOUT in known:  # a file of this name that others wrote stays
+            found.append(FileChange(command, known, _command_text(command)))
     return [each for each in found if each.changes]
 
 
 def removal(protocol: AgentProtocol, folder: Path) -> list[FileChange]:
     """Plan taking our entries out again; nothing is written."""
-    path, command = folder / protocol.settings, _command_file(protocol, folder, project=False)
-    if path.suffix == ".js":
-        return [each for each in [FileChange(path, _read(path), None)] if each.changes]
-    backup = _backup(path)
-    found = [FileChange(path, _read(path), _before(path)), FileChange(backup, _read(backup), None)]
-    if command and (known := _read(command)) is not None and _ABOUT in known:
-        found.append(FileChange(command, known, None))
+    path, command = folder / protocol.settings, folder / protocol.commands
+    before = None if path.suffix == ".js" else _before(path)
+    found = [FileChange(path, _read(path), before)]
+    found.append(FileChange(_backup(path), _read(_backup(path)), None))
+    if protocol.commands and _ABOUT in (_read(command) or ""):
+        found.append(FileChange(command, _read(command), None))
     return [each for each in found if each.changes]
 
 
@@ -274,13 +267,6 @@ def _program() -> str:
     if own.stem == PROGRAM and own.is_file():
         return str(own.absolute())
     return shutil.which(PROGRAM) or PROGRAM
-
-
-def _command_file(protocol: AgentProtocol, folder: Path, *, project: bool) -> Path | None:
-    """Return the path of the slash command; Codex has none of a project."""
-    if not protocol.commands or (project and protocol.name == "codex"):
-        return None
-    return folder / protocol.commands
 
 
 def _command_text(path: Path) -> str:

@@ -82,7 +82,7 @@ class Bank:
 
         Raises:
             BankNotFoundError: No bank is there.
-            BankFormatError: It has a format version that is not known.
+            BankError: It has a format version that is not known.
             BankCorruptError: It breaks the rules of the format.
         """
         return cls(Path(path))

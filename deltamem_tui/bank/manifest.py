@@ -24,7 +24,7 @@ from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.journal import MANIFEST_NAME, Commit
 from deltamem_tui.bank.node import DEPTH_LIMIT, Collection, parse_collections
 from deltamem_tui.errors import (
-    BankFormatError,
+    BankError,
     BankNotFoundError,
     Remedy,
     StorageError,
@@ -125,7 +125,7 @@ def read(folder: Path, commit: Commit | None = None) -> Manifest:
 
     Raises:
         BankNotFoundError: The folder holds no manifest.
-        BankFormatError: The bank has another format version.
+        BankError: The bank has another format version.
         BankCorruptError: The manifest breaks the format's rules.
     """
     place = folder / FILE_NAME
@@ -191,7 +191,7 @@ def _record(text: bytes, path: Path) -> dict[str, Any]:
         raise files.corrupt(path, "not a JSON object")
     found = record.get("format")
     if type(found) is not int or found not in (1, FORMAT):
-        raise BankFormatError(
+        raise BankError(
             f"bank format {str(found)[:40]!r} is not known, only 1 and {FORMAT}",
             source=str(path),
             hint="a newer version of deltamem may read it",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import re
 import sys
 from collections.abc import Sequence
 from difflib import unified_diff
@@ -57,7 +57,6 @@ Agent = Annotated[
     argument("AGENT", "claude-code, codex, gemini, qwen, openhands, copilot, cursor or opencode."),
 ]
 Project = Annotated[bool, flag("--project", "Use the settings of the project here, not your own.")]
-Budget = Annotated[int, option("--budget", "N", "The most tokens handed over at once.", min=50)]
 
 
 def install(
@@ -65,7 +64,9 @@ def install(
     agent: Agent,
     bank: Annotated[str, option("--bank", "BANK", "The bank to ask.")],
     project: Project = False,
-    budget: Budget = 1500,
+    budget: Annotated[
+        int, option("--budget", "N", "The most tokens handed over at once.", min=50)
+    ] = 1500,
     learn: Annotated[
         str | None,
         option("--learn", "rules|USD", "Learn at each session's end: by rules, or by your model."),
@@ -81,9 +82,8 @@ def install(
     from deltamem_tui.agents import settings
     from deltamem_tui.errors import BankFrozenError
 
-    path, protocol, notes = invocation.bank(bank), settings.protocol_of(agent), []
-    how = _way_of_learning(learn)
-    notes += _model_of(invocation, how)
+    path, protocol = invocation.bank(bank), settings.protocol_of(agent)
+    how, notes = _way_of_learning(invocation, learn)
     if project and not protocol.in_projects:
         reason = f"{protocol.name} reads no hooks of a project"
         raise UsageError(reason, hint="leave out --project: they go into your own settings")
@@ -104,28 +104,23 @@ def install(
     return _changed("install", protocol.name, changes, notes, dry_run=dry_run)
 
 
-def _way_of_learning(given: str | None) -> str:
-    """Return `rules`, or the most USD that a model may take for a session's end."""
-    known = (given or "").strip().lower()
-    if known not in ("", "rules"):
-        try:
-            if not 0 < float(known) < math.inf:
-                raise ValueError(known)
-        except ValueError as error:
-            hint = "`rules`, or the most USD that your configuration's model may take, as 0.05"
-            raise UsageError("--learn is not understood", hint=hint) from error
-    return known
+def _way_of_learning(invocation: Invocation, given: str | None) -> tuple[str, list[str]]:
+    """Return `rules`, or the most USD that a model may take for a session's end, and a note on it.
 
-
-def _model_of(invocation: Invocation, how: str) -> list[str]:
-    """Make sure that the model which is to learn can be asked within its limit; return a note."""
+    The model is one that can be asked within its limit.
+    """
+    how = (given or "").strip().lower()
     if how in ("", "rules"):
-        return []
+        return how, []
     from deltamem_tui.cli.models import chosen_model, model_client
 
+    most = float(how) if re.fullmatch(r"\d*\.?\d+", how) else 0.0
+    if not most:
+        hint = "`rules`, or the most USD that your configuration's model may take, as 0.05"
+        raise UsageError("--learn is not understood", hint=hint)
     model = chosen_model(invocation, None, "`model = …` in deltamem.toml; or learn by `rules`")
-    model_client(invocation, options.ModelOptions(max_cost=float(how), dry_run=True))
-    return [f"each session's end may cost ${how}, asked of {one_line(model, 80)}"]
+    model_client(invocation, options.ModelOptions(max_cost=most, dry_run=True))
+    return how, [f"each session's end may cost ${how}, asked of {one_line(model, 80)}"]
 
 
 def remove(agent: Agent, project: Project = False, dry_run: options.DryRun = False) -> Result:
@@ -213,10 +208,15 @@ def _changed(
     verb: str, agent: str, planned: Sequence[FileChange], notes: list[str], *, dry_run: bool
 ) -> Result:
     """Make the changes that are planned, unless in a dry run."""
-    changes = [each for each in planned if each.changes]
-    for each in () if dry_run else changes:
-        each.apply()
-    files = [{"path": str(e.path), "change": _kind(e), "diff": _diff(e)} for e in changes]
+    files = []
+    for each in planned:
+        if not dry_run:
+            each.apply()
+        change = "changed" if each.after is not None else "removed"
+        before, after = ((text or "").splitlines() for text in (each.before, each.after))
+        diff = "\n".join(unified_diff(before, after, lineterm="", n=1))
+        kind = "made" if each.before is None else change
+        files.append({"path": str(each.path), "change": kind, "diff": diff})
     data = {"verb": verb, "agent": agent, "dry_run": dry_run, "files": files}
 
     def view(page: Page) -> None:
@@ -227,14 +227,3 @@ def _changed(
                 page.text(each["diff"])
 
     return Result("hooks", data, view=view, notes=notes if files else [*notes, "nothing to change"])
-
-
-def _kind(change: FileChange) -> str:
-    if change.before is None:
-        return "made"
-    return "removed" if change.after is None else "changed"
-
-
-def _diff(change: FileChange) -> str:
-    before, after = ((text or "").splitlines() for text in (change.before, change.after))
-    return "\n".join(unified_diff(before, after, lineterm="", n=1))

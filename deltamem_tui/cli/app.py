@@ -5,9 +5,7 @@ Commands return `Result`s or raise errors; this is the only place that publishes
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
-from typing import NoReturn
 
 import typer
 
@@ -40,11 +38,6 @@ def _root(context: typer.Context) -> None:
         raise typer.Exit
 
 
-def main() -> NoReturn:
-    """Run the program on the process's arguments, and exit."""
-    sys.exit(run(sys.argv[1:]))
-
-
 def run(arguments: Sequence[str], output: Output | None = None) -> int:
     """Run the program on the arguments behind its name, and return the exit code.
 
@@ -70,7 +63,11 @@ def run(arguments: Sequence[str], output: Output | None = None) -> int:
 def _result(invocation: Invocation, words: list[str]) -> Result | int:
     """Return what the command returned, or the exit code of one that printed help."""
     if invocation.options.version:
-        return _version()
+        from importlib.metadata import version
+
+        number = version("deltamem-tui")
+        view: View = lambda page: page.text(f"{PROGRAM} {number}")  # noqa: E731
+        return Result("version", {"version": number}, view=view)
     try:
         returned = typer.main.get_command(application).main(
             words, prog_name=PROGRAM, standalone_mode=False, obj=invocation
@@ -84,14 +81,6 @@ def _result(invocation: Invocation, words: list[str]) -> Result | int:
     if isinstance(returned, Result | int):
         return returned
     raise TypeError(f"the command {words} returned no result")
-
-
-def _version() -> Result:
-    from importlib.metadata import version
-
-    number = version("deltamem-tui")
-    view: View = lambda page: page.text(f"{PROGRAM} {number}")  # noqa: E731
-    return Result("version", {"version": number}, view=view)
 
 
 def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageError:

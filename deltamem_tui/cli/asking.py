@@ -159,26 +159,19 @@ def _answer_record(
         "chain": [node_record(tree, node) for node in answer.chain],
     }
     if explain:
-        candidates = [
+        record |= {"query": answer.query, "threshold": _limit(answer)}
+        record["candidates"] = [
             candidate_record(tree, each, _limit(answer))
             | {"recalled": answer.matches(each), "rule": each.rule}
             for each in answer.candidates
         ]
-        record |= {
-            "query": answer.query,
-            "threshold": _limit(answer),
-            "candidates": candidates,
-        }
     return record
-
-
-Text = Annotated[str, argument("TEXT", "A goal, a scene, or any text.")]
 
 
 def search(
     invocation: Invocation,
     bank: options.Bank,
-    text: Text,
+    text: Annotated[str, argument("TEXT", "A goal, a scene, or any text.")],
     tree: options.TreeChoice = None,
     limit: Annotated[int, option("--limit", "N", "At most N nodes a tree.", min=1)] = 10,
 ) -> Result:
@@ -194,12 +187,11 @@ def search(
     records, rows = [], []
     answers = search(opened, text, names, limit)
     for answer in answers:
-        display = display_of(opened, answer.collection)
+        name, found = answer.collection, opened.tree(answer.collection)
         for each in answer.candidates:
-            records.append(candidate_record(opened.tree(answer.collection), each, _limit(answer)))
-            title = display.of_title(each.node)
-            row = (answer.collection, each.node.id[:8], each.score, each.node.label, title)
-            rows.append(row)
+            records.append(candidate_record(found, each, _limit(answer)))
+            title = display_of(opened, name).of_title(each.node)
+            rows.append((name, each.node.id[:8], each.score, each.node.label, title))
     heads = dict.fromkeys(key_label(opened, answer.collection) for answer in answers)
     view = table(("tree", "node", "score", "label", " / ".join(heads)), rows)
     return Result("search", {"nodes": records}, view=view)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, fields
-from pathlib import Path
+from contextlib import suppress
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from deltamem_tui import paths
@@ -26,9 +25,17 @@ def list_(invocation: Invocation) -> Result:
 
     These are the banks in your banks folder and those that ship with the program.
     """
+    from deltamem_tui.bank import manifest
+
     folder = invocation.banks_folder
-    banks = [asdict(bank) | {"method": _method_of(bank)} for bank in paths.find_banks(folder)]
-    rows = [(each["name"], each["method"], _kind(**each), each["path"]) for each in banks]
+    banks, rows = [], []
+    for each in paths.find_banks(folder):
+        method = ""  # of a bank that cannot be opened
+        with suppress(DeltaMemError):
+            method = manifest.read(each.path).method
+        banks.append(asdict(each) | {"method": method})
+        kind = "archive" if each.path.is_file() else "shipped" if each.shipped else "own"
+        rows.append((each.name, method, kind, str(each.path)))
     notes = []
     if not banks:
         notes.append(f"no banks in {folder}; `deltamem init NAME` makes one")
@@ -39,21 +46,6 @@ def list_(invocation: Invocation) -> Result:
         )
     view = table(("bank", "method", "from", "path"), rows)
     return Result("list", {"folder": folder, "banks": banks}, view=view, notes=notes)
-
-
-def _method_of(place: paths.BankPlace) -> str:
-    """Return the method of a bank; empty if the bank cannot be opened."""
-    from deltamem_tui.bank import manifest
-
-    try:
-        return manifest.read(place.path).method
-    except DeltaMemError:
-        return ""
-
-
-def _kind(path: Path, shipped: bool, **_: object) -> str:
-    """Return where a bank comes from, or that it is still packed."""
-    return "archive" if path.is_file() else "shipped" if shipped else "own"
 
 
 def init(
@@ -104,6 +96,10 @@ def init(
 
 
 _REFUSED_SHOWN = 20
+_COLUMNS = (
+    *("tree", "nodes", "roots", "residuals", "failures", "consolidated"),
+    *("nodes by depth", "tokens", "hits"),
+)
 
 
 def info(invocation: Invocation, bank: options.Bank) -> Result:
@@ -133,8 +129,8 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
 
     def view(page: Page) -> None:
         page.facts({name.replace("_", " "): fact for name, fact in about.items()})
-        trees = {name: each for name, each in statistics.trees.items() if is_shown(opened, name)}
-        page.table(("tree", *trees), _number_rows(opened, trees))
+        trees = [each for each in statistics.trees.items() if is_shown(opened, each[0])]
+        page.table(_COLUMNS, [_tree_row(opened, *each) for each in trees], zeros=False)
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
         if past.refused:
@@ -158,29 +154,17 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     return Result("info", data, view=view, notes=notes)
 
 
-_OF_LAYERS = ("roots", "residuals", "consolidated")
-"""Numbers that mean something only where a node is what its parent lacks."""
-
-
-def _number_rows(bank: Bank, trees: Mapping[str, TreeStatistics]) -> list[list[Any]]:
-    """Return the collections' numbers side by side, a row a number."""
+def _tree_row(bank: Bank, name: str, numbers: TreeStatistics) -> list[Any]:
+    """Return a collection's numbers, in the order of `_COLUMNS`."""
     from deltamem_tui.memory.method import display_of
-    from deltamem_tui.memory.statistics import TreeStatistics
 
-    displays = {name: display_of(bank, name) for name in trees}
-    layered = any(each.layered for each in displays.values())
-    rows: list[list[Any]] = []
-    for number in (each.name for each in fields(TreeStatistics)):
-        if number == "depths" and layered:
-            row = [" ".join(f"{d}:{n}" for d, n in each.depths.items()) for each in trees.values()]
-            rows.append(["nodes by depth", *row])
-        elif number == "depths":
-            sizes = (displays[name].sizes(each.depths) for name, each in trees.items())
-            rows.append(["of these", *sizes])
-        elif layered or number not in _OF_LAYERS:
-            numbers = (getattr(each, number) for each in trees.values())
-            rows.append([number.replace("_", " "), *numbers])
-    return rows
+    display = display_of(bank, name)
+    sizes = " ".join(f"{depth}:{n}" for depth, n in numbers.depths.items())
+    shown = asdict(numbers) | {
+        "tree": name,
+        "nodes by depth": sizes if display.layered else display.sizes(numbers.depths),
+    }
+    return [shown[column] for column in _COLUMNS]
 
 
 def methods() -> Result:

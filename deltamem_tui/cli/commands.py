@@ -54,8 +54,8 @@ class CommandEntry:
 
     @property
     def example(self) -> str:
-        """How it is called, without the program's name."""
-        return f"{self.name} {self.arguments}".rstrip()
+        """How it is called."""
+        return f"deltamem {self.name} {self.arguments}".rstrip()
 
     @property
     def function(self) -> str:
@@ -216,14 +216,10 @@ class LazyGroup(TyperGroup):
         nouns = [(noun, about) for noun, about in NOUNS.items() if noun in self.commands]
         with formatter.section("From a log to a recalled context" if nouns else "Commands"):
             shown = self._entries.values()
-            formatter.write_dl([(_typed(e) if nouns else e.verb, e.summary) for e in shown])
+            formatter.write_dl([(e.example if nouns else e.verb, e.summary) for e in shown])
         if nouns:
             with formatter.section("Everything else (`deltamem bank --help` lists its commands)"):
                 formatter.write_dl(nouns)
-
-
-def _typed(entry: CommandEntry) -> str:
-    return f"deltamem {entry.example}"
 
 
 _SHARED = """Every command takes --json (one JSON document on stdout, for errors too), --banks DIR
@@ -234,7 +230,7 @@ def load_command(entry: CommandEntry) -> Command:
     """Import a command's module and let typer read its parameters."""
     run = getattr(import_module(f"deltamem_tui.cli.{entry.module}"), entry.function)
     application = typer.Typer(add_completion=False, rich_markup_mode=None)
-    epilog = f"Example: {_typed(entry)}\n\n{_SHARED}"
+    epilog = f"Example: {entry.example}\n\n{_SHARED}"
     application.command(entry.verb, cls=LazyCommand, epilog=epilog)(_readable(run))
     return typer.main.get_command(application)
 

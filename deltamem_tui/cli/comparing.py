@@ -17,7 +17,7 @@ from deltamem_tui.text import one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange, TreeDiff
+    from deltamem_tui.bank.diff import BankDiff, CountChange, NodeChange
     from deltamem_tui.bank.merge import MergePlan
     from deltamem_tui.bank.node import Node
     from deltamem_tui.memory.display import Display
@@ -55,12 +55,7 @@ def merge(
     opened = [Bank.open(place) for place in places]
     path = None if output is None else invocation.new_bank(output)
     with invocation.output.progress("merging"):
-        done = merge(
-            opened,
-            path,
-            across_domains=across_domains,
-            dry_run=dry_run,
-        )
+        done = merge(opened, path, across_domains=across_domains, dry_run=dry_run)
     target = output if output is not None else first
     view = view_merge(done)
     data = {"bank": target, "dry_run": dry_run, "changed": done.changed, **view.record}
@@ -92,9 +87,8 @@ def _plan_lines(plan: MergePlan) -> Iterator[str]:
             for each in ids:
                 node = next(found.node(each) for found in tables if found.find(each))
                 yield f"{sign} {name} {_node_text(display, node)}"
-    first, *others = (each.episodes.ids() for each in plan.banks)
-    known = {*first}
-    for each in dict.fromkeys(each for ids in others for each in ids if each not in known):
+    known = dict.fromkeys(each for bank in plan.banks for each in bank.episodes.ids())
+    for each in [*known][len(plan.banks[0].episodes) :]:  # beyond those of the first bank
         yield f"+ episode {each[:8]} {_task(plan.banks, each)}"
 
 
@@ -102,12 +96,10 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
     from deltamem_tui.memory.transfer.views import change_counts
 
     counts = {name: change_counts(changes) for name, changes in plan.changes.items()}
-    rows: list[list[Cell]] = [
-        [f"nodes {label}", *(each[label] for each in counts.values())]
-        for label in next(iter(counts.values()))
-    ]
-    if rows := [row for row in rows if any(row[1:])]:
-        page.table(("", *counts), rows)
+    if any(any(each.values()) for each in counts.values()):
+        labels = (f"nodes {label}" for label in next(iter(counts.values())))
+        rows: list[list[Cell]] = [[name, *each.values()] for name, each in counts.items()]
+        page.table(("tree", *labels), rows, zeros=False)
     else:
         page.text("no node changes")
     episodes = view.record["episodes"]
@@ -134,10 +126,15 @@ def diff(
     one, other = banks = [invocation.open(each) for each in (before, after)]
     with invocation.output.progress("comparing"):
         found = compare(one, other)
+
+    def view(page: Page) -> None:
+        for line in _diff_lines(found, banks):
+            page.text(line.rstrip(), style=_STYLES.get(line[0], ""))
+
     return Result(
         "diff",
         {"before": one.name, "after": other.name, **_diff_record(found)},
-        view=lambda page: _show_diff(page, found, banks),
+        view=view,
         notes=("nothing differs",) if found.empty else (),
         code=ExitCode.FAILURE if exit_code and not found.empty else None,
     )
@@ -151,38 +148,37 @@ def _diff_record(found: BankDiff) -> dict[str, Any]:
         return {name: getattr(each, name) for name in plain} | {**each.payload}
 
     def change(each: NodeChange) -> dict[str, Any]:
-        return {"id": each.node.id, "fields": [asdict(field) for field in each.fields]}
+        return {"id": each.node.id, "fields": each.fields}
 
     trees = {
         name: {
-            "added": [node(each) for each in tree.added],
-            "removed": [node(each) for each in tree.removed],
-            "changed": [change(each) for each in tree.changed],
-            "moved": [change(each) for each in tree.moved],
-            "counted": [asdict(each) for each in tree.counted],
+            **{kind: [node(each) for each in getattr(tree, kind)] for kind in ("added", "removed")},
+            **{kind: [change(e) for e in getattr(tree, kind)] for kind in ("changed", "moved")},
+            "counted": tree.counted,
         }
         for name, tree in found.trees.items()
     }
-    manifest = [asdict(each) for each in found.manifest]
-    episodes = asdict(found.episodes)
-    different = not found.empty
-    return {"different": different, "manifest": manifest, "trees": trees, "episodes": episodes}
+    about = {"different": not found.empty, "manifest": found.manifest}
+    return about | {"trees": trees, "episodes": found.episodes}
 
 
 _STYLES = {"+": "green", "−": "red", "~": "yellow"}
 
 
-def _show_diff(page: Page, found: BankDiff, banks: Sequence[Bank]) -> None:
-    for line in _diff_lines(found, banks):
-        page.text(line.rstrip(), style=_STYLES.get(line[0], ""))
-
-
 def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
     """Yield a line for each thing that differs, after its sign; nodes as the banks show them."""
-    from deltamem_tui.memory.transfer.views import value_change
+    from deltamem_tui.memory.method import display_of
+    from deltamem_tui.memory.transfer.views import field_text, value_change
 
     for name, tree in found.trees.items():
-        yield from _tree_lines(banks[-1], name, tree)
+        display = display_of(banks[-1], name)
+        yield from (f"− {name} {_node_text(display, node)}" for node in tree.removed)
+        yield from (f"+ {name} {_node_text(display, node)}" for node in tree.added)
+        for other in (*tree.changed, *tree.moved):
+            yield f"~ {name} {_node_text(display, other.node)}"
+            yield from map(field_text, other.fields)
+        for each in tree.counted:
+            yield f"~ {name} {each.node[:8]} {_counts_text(each)}"
     episodes = found.episodes
     for words, ids in (
         ("− episode", episodes.removed),
@@ -193,20 +189,6 @@ def _diff_lines(found: BankDiff, banks: Sequence[Bank]) -> Iterator[str]:
         yield from (f"{words} {each[:8]} {_task(banks, each)}" for each in ids)
     for change in found.manifest:
         yield f"~ {change.name}: {value_change(change)}"
-
-
-def _tree_lines(bank: Bank, name: str, tree: TreeDiff) -> Iterator[str]:
-    from deltamem_tui.memory.method import display_of
-    from deltamem_tui.memory.transfer.views import field_text
-
-    display = display_of(bank, name)
-    yield from (f"− {name} {_node_text(display, node)}" for node in tree.removed)
-    yield from (f"+ {name} {_node_text(display, node)}" for node in tree.added)
-    for other in (*tree.changed, *tree.moved):
-        yield f"~ {name} {_node_text(display, other.node)}"
-        yield from map(field_text, other.fields)
-    for each in tree.counted:
-        yield f"~ {name} {each.node[:8]} {_counts_text(each)}"
 
 
 def _task(banks: Sequence[Bank], episode_id: str) -> str:

@@ -15,8 +15,6 @@ from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.trajectory.logs.log import Log
-    from deltamem_tui.trajectory.readers.reader import Reader
     from deltamem_tui.trajectory.readers.reading import Trial
 
 
@@ -161,15 +159,20 @@ def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> R
     """
     from deltamem_tui.memory.episodes.import_report import reason_notes
     from deltamem_tui.trajectory.logs.sources import find_logs
-    from deltamem_tui.trajectory.readers.registry import reader_named
+    from deltamem_tui.trajectory.readers.reading import Trial, try_readers
+    from deltamem_tui.trajectory.readers.registry import reader_named, reader_of
 
     named = reader_named(format) if format else None
     files = [found.log for found in find_logs(logs)]
     errors, data, rows, notes = list[DeltaMemError](), [], [], list[object]()
     with invocation.output.progress("trying", len(files)) as advance:
         for log in files:
+            chosen, trials = named.name if named else None, list[Trial]()
             try:
-                chosen, trials = _attempt(log, named, errors)
+                trials += try_readers(log, named)
+                chosen = chosen or reader_of(log).name  # as an import does
+            except LogFormatError as error:
+                errors.append(error)
             except TrajectoryError as error:  # it cannot even be opened
                 errors.append(error)
                 continue
@@ -179,7 +182,10 @@ def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> R
             data.append({"source": log.name, "format": chosen, "trials": records})
             for trial in trials:
                 mark = "→" if trial.format == chosen else ""
-                rows.append((log.name, mark, *_cells(trial)))
+                counts = (getattr(trial, name) for name in _COUNTS)
+                first = one_line(trial.first_task or str(trial.first_rejection or ""), 60)
+                sure = f"{trial.sureness:.2f}"
+                rows.append((log.name, mark, trial.format, sure, *counts, first))
                 if mark:
                     reasons = reason_notes(trial.reasons, _SHOWN_REASONS)
                     notes += [f"{log.name}: {each}" for each in reasons]
@@ -189,28 +195,6 @@ def try_(invocation: Invocation, logs: Logs, format: options.Format = None) -> R
         notes.insert(0, "→ is how `deltamem import` reads it")
     view = table(_COLUMNS, rows)
     return Result("formats", {"logs": data}, errors, status, view=view, notes=notes)
-
-
-def _attempt(
-    log: Log, named: Reader | None, errors: list[DeltaMemError]
-) -> tuple[str | None, list[Trial]]:
-    """Return the format that an import would choose, and what all that claim the log make of it."""
-    from deltamem_tui.trajectory.readers.reading import try_readers
-    from deltamem_tui.trajectory.readers.registry import reader_of
-
-    chosen = named
-    if chosen is None:
-        try:
-            chosen = reader_of(log)
-        except LogFormatError as error:
-            errors.append(error)
-    return chosen.name if chosen else None, list(try_readers(log, named))
-
-
-def _cells(trial: Trial) -> tuple[str | int, ...]:
-    first = one_line(trial.first_task or str(trial.first_rejection or ""), 60)
-    counts = (getattr(trial, name) for name in _COUNTS)
-    return (trial.format, f"{trial.sureness:.2f}", *counts, first)
 
 
 def _record(trial: Trial) -> dict[str, Any]:

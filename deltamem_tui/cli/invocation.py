@@ -10,7 +10,7 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -142,14 +142,8 @@ class Invocation:
 
     def bank_to_install(self, name: str | None, own_name: str, *, replace: bool) -> Path:
         """Return where a bank from elsewhere will be: under `name`, else as it calls itself."""
-        try:
-            paths.check_name(own_name if name is None else name)
-        except UsageError as error:
-            if name is not None:
-                raise
-            what = f"{error.message}, but this bank has that name"
-            raise UsageError(what, hint="name it with --name") from error
-        path = self.banks_folder / (own_name if name is None else name)
+        what = "a bank, so name it with --name" if name is None else "a bank"
+        path = self.banks_folder / paths.check_name(own_name if name is None else name, what)
         if replace and path.is_dir() and not path.is_symlink():
             return path
         try:
@@ -159,20 +153,8 @@ class Invocation:
             raise BankExistsError(error.message, source=error.source, hint=hint) from error
 
 
-class Interruption:
-    """True if Ctrl+C was pressed or SIGTERM came; called, it returns the same."""
-
-    def __init__(self) -> None:
-        self._asked = threading.Event()
-
-    def __bool__(self) -> bool:
-        return self._asked.is_set()
-
-    __call__ = __bool__
-
-    def ask(self) -> None:
-        """Ask the work to stop."""
-        self._asked.set()
+Interruption = Callable[[], bool]
+"""Returns whether Ctrl+C was pressed or SIGTERM came."""
 
 
 @contextmanager
@@ -182,21 +164,18 @@ def interruptible() -> Iterator[Interruption]:
     The second one raises `KeyboardInterrupt` at once. Further ones are ignored, also after the
     block: the result is still to be reported.
     """
-    interruption = Interruption()
-    if threading.current_thread() is not threading.main_thread():
-        yield interruption  # only the main thread may say what a signal does
-        return
+    asked = threading.Event()
 
     def handle(_number: int, _frame: FrameType | None) -> None:
-        if interruption:
+        if asked.is_set():
             signal.signal(signal.SIGINT, signal.SIG_IGN)
             raise KeyboardInterrupt
-        interruption.ask()
+        asked.set()
 
     at_ctrl_c = signal.signal(signal.SIGINT, handle)
     at_end = signal.signal(signal.SIGTERM, handle)
     try:
-        yield interruption
+        yield asked.is_set
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN if interruption else at_ctrl_c)
+        signal.signal(signal.SIGINT, signal.SIG_IGN if asked.is_set() else at_ctrl_c)
         signal.signal(signal.SIGTERM, at_end)  # a second one ends the program

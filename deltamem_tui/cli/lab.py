@@ -132,7 +132,8 @@ def replay(invocation: Invocation, logs: Logs, *, wishes: ContestOptions) -> Res
     with interruptible() as stop:
         contest = _Contest(invocation, wishes, stop)
         read, stated = contest.read_log(logs)
-        domain = wishes.domain or stated or _common_domain(read)
+        common = {each.domain for each in read}
+        domain = wishes.domain or stated or (common.pop() if len(common) == 1 else "") or "generic"
         asked = [each for each in read if true_outcome(each)]
         log = [each for each in contest.learn_from(domain) if true_outcome(each)]
         if missing := len(read) - len(asked):
@@ -252,7 +253,7 @@ class _Contest:
             return Result("lab", {"folder": folder, "left": left}, notes=notes)
 
         def between() -> None:
-            if self.stop:
+            if self.stop():
                 raise KeyboardInterrupt
 
         total = len(plan.games) * len(plan.contestants)
@@ -309,18 +310,11 @@ class _Contest:
             found = [*episodes(bank)]
         self.errors += report.refusals
         duplicates = report.count("duplicate") + report.count("updated")
-        for why, count in (
-            ("recorded before", duplicates),
-            ("cannot be read", report.total.rejected),
-        ):
+        left_out = {"recorded before": duplicates, "cannot be read": report.total.rejected}
+        for why, count in left_out.items():
             if count:
                 self.excluded[why] = self.excluded.get(why, 0) + count
         return found
-
-
-def _common_domain(episodes: Sequence[Trajectory]) -> str:
-    domains = {each.domain for each in episodes}
-    return (domains.pop() if len(domains) == 1 else "") or "generic"
 
 
 def _shown(found: ContestResult, errors: Sequence[DeltaMemError], folder: Path) -> Result:

@@ -89,7 +89,7 @@ def work(
         "asked": len(asked),
         "budget": budget,
         "embedder": loaded.card.model,
-        "memories": {name: to_builtins(some) for name, some in measures.items()},
+        "memories": to_builtins(measures),
     }
     notes = [f"{len(learnt)} episodes learnt, {len(asked)} asked, {budget} tokens"]
     if unknown := sum(not each.outcome.known for each in learnt):

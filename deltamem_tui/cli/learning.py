@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from deltamem_tui.memory.runs.learning import LearningReport
     from deltamem_tui.memory.runs.questions import AnswersReport
     from deltamem_tui.memory.writers.extraction import Call
-    from deltamem_tui.memory.writers.model import ModelExtractor
     from deltamem_tui.memory.writers.writer import Writer
     from deltamem_tui.trajectory.model import Trajectory
 
@@ -137,12 +136,10 @@ def extract(
     """
     from deltamem_tui.memory.method import display_of
     from deltamem_tui.memory.policies import policy_named
-    from deltamem_tui.memory.runs.learning import LearningReport, candidates, view_learning
-    from deltamem_tui.memory.writers.model import ModelExtractor
+    from deltamem_tui.memory.runs.learning import candidates, view_learning
 
-    dry_run = model.dry_run
     policy = policy_named(admit) if admit else None
-    opened = invocation.open(bank, write=not dry_run)
+    opened = invocation.open(bank, write=not model.dry_run)
     alone = extractor is None and concurrency == 1
     rounds = _batch_of(invocation, opened, batch, answers, model, alone=alone)
     caller = rounds.batch if rounds else None
@@ -150,15 +147,12 @@ def extract(
     chosen = extractor_for(invocation, manifest.domain, [manifest.method], extractor, model, caller)
     opened.require_writable()
     found = candidates(opened, policy, limit)
+    how: dict[str, Any] = {"concurrency": concurrency, "dry_run": model.dry_run}
     with interruptible() as stop:
-        learning = _Learning(invocation, opened, found.episodes, stop)
-        if isinstance(chosen, ModelExtractor) and (dry_run or rounds):
-            done = learning.round(chosen, rounds) if rounds else learning.estimated(chosen)
-        else:  # the rules cost nothing
-            done = LearningReport() if dry_run else learning.done(chosen, concurrency)
+        done = _learn(invocation, opened, found.episodes, chosen, rounds, **how, stop=stop)
     failed = [done.failure] if isinstance(done.failure, DeltaMemError) else []
     errors = _problems(invocation, rounds, [*found.broken, *done.refusals, *failed])
-    if isinstance(done.failure, KeyboardInterrupt) or (stop and not errors):
+    if isinstance(done.failure, KeyboardInterrupt) or (stop() and not errors):
         hint = "what was learnt before stays; run it again"
         errors.append(InterruptionError("interrupted", hint=hint))
     status = Result.verdict(len(done.lessons) + (rounds.worked if rounds else 0), errors)
@@ -169,57 +163,51 @@ def extract(
         episodes=len(found.episodes),
         waiting=len(opened.episodes.waiting()),
         not_admitted=found.not_admitted,
-        dry_run=dry_run,
+        dry_run=model.dry_run,
         titles={name: display_of(opened, name).title for name in opened.trees},
     )
     return Result.of_view("extract", rounds.shown(view) if rounds else view, errors, status)
 
 
-@dataclass(frozen=True, slots=True)
-class _Learning:
-    """Episodes that are to be learnt, and who waits for it."""
+def _learn(
+    invocation: Invocation,
+    bank: Bank,
+    episodes: Sequence[Trajectory],
+    extractor: Writer,
+    rounds: BatchRound | None,
+    *,
+    concurrency: int,
+    dry_run: bool,
+    stop: Interruption,
+) -> LearningReport:
+    """Learn from episodes, estimate that, or learn what a batch answered and note what it lacks."""
+    from deltamem_tui.memory.reports.view import cost_text
+    from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
+    from deltamem_tui.memory.runs.questions import estimate_learning, learn_round
+    from deltamem_tui.memory.vectors.search import embedder_of
+    from deltamem_tui.memory.writers.model import ModelExtractor
 
-    invocation: Invocation
-    bank: Bank
-    episodes: Sequence[Trajectory]
-    stop: Interruption
+    label = "estimating" if dry_run else "learning"
+    with invocation.output.progress(label, len(episodes)) as advance:
 
-    def estimated(self, extractor: ModelExtractor) -> LearningReport:
-        """Find out what it will take."""
-        from deltamem_tui.memory.runs.learning import LearningReport
-        from deltamem_tui.memory.runs.questions import estimate_learning
-        from deltamem_tui.memory.vectors.search import embedder_of
+        def show(usage: Usage) -> None:
+            advance(label=f"{label}, {cost_text(usage)}" if usage.calls else label)
 
-        bank, episodes = self.bank, self.episodes
-        with self.invocation.output.progress("estimating", len(episodes)) as advance:
-            how: dict[str, Any] = {"advance": advance, "stopped": self.stop}
+        if not isinstance(extractor, ModelExtractor) and dry_run:
+            return LearningReport()  # the rules cost nothing
+        if isinstance(extractor, ModelExtractor) and dry_run:
+            how = dict[str, Any](advance=advance, stopped=stop)
             usage = estimate_learning(bank, episodes, extractor, embedder_of(bank), **how)
-        return LearningReport(usage=usage)
-
-    def round(self, extractor: ModelExtractor, rounds: BatchRound) -> LearningReport:
-        """Learn what is answered, and write down what else is asked."""
-        from deltamem_tui.memory.runs.questions import learn_round
-
-        with self.invocation.output.progress("learning", len(self.episodes)) as advance:
-            how: dict[str, Any] = {"advance": lambda _: advance(), "stopped": self.stop}
-            done, asked = learn_round(self.bank, self.episodes, extractor, rounds.batch, **how)
-        if not (self.stop or done.failure):
-            rounds.write(asked)
-        return done
-
-    def done(self, extractor: Writer, concurrency: int) -> LearningReport:
-        """Learn from them all."""
-        from deltamem_tui.memory.reports.view import cost_text
-        from deltamem_tui.memory.runs.learning import learn_episodes
-
-        with self.invocation.output.progress("learning", len(self.episodes)) as advance:
-
-            def show(usage: Usage) -> None:
-                advance(label=f"learning, {cost_text(usage)}" if usage.calls else "learning")
-
-            how: dict[str, Any] = {"advance": show, "stopped": self.stop}
-            how["concurrency"] = concurrency
-            return learn_episodes(self.bank, extractor, self.episodes, **how)
+            return LearningReport(usage=usage)
+        if isinstance(extractor, ModelExtractor) and rounds:
+            batch = rounds.batch
+            done, asked = learn_round(bank, episodes, extractor, batch, advance=show, stopped=stop)
+            if not (stop() or done.failure):
+                rounds.write(asked)
+            return done
+        return learn_episodes(
+            bank, extractor, episodes, concurrency=concurrency, advance=show, stopped=stop
+        )
 
 
 def judge(
@@ -239,30 +227,22 @@ def judge(
     episodes, such as `extract --admit all`. `--batch` and `--answers` are those of `extract`.
     """
     from deltamem_tui.memory.runs import judging
-    from deltamem_tui.memory.runs.judging import view_judging
     from deltamem_tui.memory.runs.questions import judging_questions
     from deltamem_tui.memory.writers.model import Judge
 
-    dry_run = model.dry_run
     folders = checked_prompts(invocation, model.prompts)
-    opened = invocation.open(bank, write=not dry_run)
+    opened = invocation.open(bank, write=not model.dry_run)
     rounds = _batch_of(invocation, opened, batch, answers, model, alone=concurrency == 1)
     client, fallback = model_clients(invocation, model, rounds.batch if rounds else None)
     judge = Judge(client, opened.manifest.domain, folders, fallback=fallback)
     ids = judging.without_outcome(opened, limit)
-    if dry_run:
+    if model.dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:
             found = judging.estimate_judging(opened, judge, ids, advance)
-        return Result.of_view("judge", view_judging(found, bank))
+        return Result.of_view("judge", judging.view_judging(found, bank))
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
-        done = judging.judge_episodes(
-            opened,
-            judge,
-            ids,
-            concurrency=concurrency,
-            advance=advance,
-            stopped=stop,
-        )
+        how: dict[str, Any] = {"concurrency": concurrency, "advance": advance, "stopped": stop}
+        done = judging.judge_episodes(opened, judge, ids, **how)
     # A batch asks nothing at once: its client refuses each question as one that costs too much.
     of_batch = BudgetError if rounds else ()
     errors = _problems(
@@ -272,9 +252,9 @@ def judge(
         judged = {episode.id for episode, _ in done.judged}
         left = [each for each in ids if each not in judged]
         rounds.write(judging_questions(opened, judge, left, rounds.batch))
-    if done.interrupted or (stop and not errors):
+    if done.interrupted or (stop() and not errors):
         errors.append(InterruptionError("interrupted", hint="what was judged before stays"))
-    view = view_judging(done, bank)
+    view = judging.view_judging(done, bank)
     status = Result.verdict(len(done.judged) + (rounds.worked if rounds else 0), errors)
     return Result.of_view("judge", rounds.shown(view) if rounds else view, errors, status)
 
@@ -294,15 +274,13 @@ def consolidate(
     from deltamem_tui.memory.runs.questions import estimate_fusions
     from deltamem_tui.memory.writers.model import ModelExtractor
 
-    dry_run = model.dry_run
-    opened = invocation.open(bank, write=not dry_run)
+    opened = invocation.open(bank, write=not model.dry_run)
     if not due(opened):  # then it does not matter who would write
         return _fusions([], 0, [], Usage())
     manifest = opened.manifest
     chosen = extractor_for(invocation, manifest.domain, [manifest.method], extractor, model)
-    if dry_run:
-        chains = due(opened)
-        usage = Usage()
+    if model.dry_run:
+        chains, usage = due(opened), Usage()
         if isinstance(chosen, ModelExtractor):
             usage = estimate_fusions(opened, chains, chosen)
         return _fusions([_row(e.collection, e.nodes[-1].id, "due") for e in chains], 0, [], usage)
@@ -321,7 +299,7 @@ def consolidate(
             errors.append(error)
         except KeyboardInterrupt:
             errors.append(InterruptionError("interrupted", hint="what was done before stays"))
-    if stop and not errors:
+    if stop() and not errors:
         errors.append(InterruptionError("interrupted", hint="what was done before stays"))
     usage = chosen.usage if isinstance(chosen, ModelExtractor) else Usage()
     return _fusions(rows, done, errors, usage)

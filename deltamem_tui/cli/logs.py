@@ -104,7 +104,7 @@ def import_(
             raise _interrupted(len(opened.episodes) - before) from error
     found = job.report
     errors: list[DeltaMemError] = [*found.refusals]
-    if stop:
+    if stop():
         errors.append(_interrupted(0 if dry_run else found.count("imported")))
     report = view_import(found, outcomes["outcomes_name"])
 
@@ -215,6 +215,6 @@ def logs_as_bank(
         job = import_of(bank, logs, listed=False, **choices)
         with invocation.output.progress("reading", job.progress.total) as advance:
             job.run(advance=advance, stopped=stop)
-        if stop:
+        if stop():
             raise InterruptionError("interrupted", hint="nothing was done yet")
         yield bank, job.report

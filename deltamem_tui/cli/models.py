@@ -10,8 +10,7 @@ from deltamem_tui import paths
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import ModelOptions, argument, flag
-from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import Result, table
+from deltamem_tui.cli.result import Result, facts, table
 from deltamem_tui.errors import ConfigurationError, DeltaMemError, UsageError
 from deltamem_tui.text import one_line
 
@@ -105,11 +104,20 @@ def extractor_for(
     budget: Budget | None = None,
 ) -> RulesExtractor | ModelExtractor:
     """Return the extractor that was asked for, checked as far as no call is needed."""
-    if extractor is not None:
-        return _rules(extractor, wanted)
+    from deltamem_tui.memory.method import RulesExtractor, method_named
+
+    if extractor not in (None, "rules"):
+        what = f"no extractor {one_line(extractor, 40)!r}"
+        raise UsageError(what, hint="`--extractor rules` needs no model")
+    if extractor and wanted != ModelOptions(dry_run=wanted.dry_run):
+        raise UsageError(
+            "options of a model do not go with `--extractor rules`",
+            hint="the rules ask no model; choose one of the two",
+        )
+    if extractor:
+        return RulesExtractor()
     hint = "`--model NAME` as litellm knows it, or `--extractor rules`, which needs none"
     chosen_model(invocation, wanted.model, hint)
-    from deltamem_tui.memory.method import method_named
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     folders = checked_prompts(invocation, wanted.prompts)
@@ -118,21 +126,6 @@ def extractor_for(
     for method in methods:
         made.of_method(method_named(method)).check()
     return made
-
-
-def _rules(name: str, wanted: ModelOptions) -> RulesExtractor:
-    if name != "rules":
-        raise UsageError(
-            f"no extractor {one_line(name, 40)!r}", hint="`--extractor rules` needs no model"
-        )
-    if wanted != ModelOptions(dry_run=wanted.dry_run):
-        raise UsageError(
-            "options of a model do not go with `--extractor rules`",
-            hint="the rules ask no model; choose one of the two",
-        )
-    from deltamem_tui.memory.method import RulesExtractor
-
-    return RulesExtractor()
 
 
 def checked_prompts(invocation: Invocation, prompts: str | None) -> tuple[Path, ...]:
@@ -157,12 +150,9 @@ def cache() -> Result:
 
     kept = ResponseCache()
     answers, size = kept.size()
-    data = {"action": "info", "folder": kept.folder, "answers": answers, "bytes": size}
-
-    def view(page: Page) -> None:
-        page.facts({"folder": str(kept.folder), "answers": answers, "bytes": size})
-
-    return Result("cache", data, view=view, notes=[] if answers else ["no answer is kept"])
+    data = {"folder": str(kept.folder), "answers": answers, "bytes": size}
+    notes = [] if answers else ["no answer is kept"]
+    return Result("cache", {"action": "info", **data}, view=facts(data), notes=notes)
 
 
 def prompts(
@@ -233,7 +223,7 @@ def prompt(
         "includes": found.includes,
         "text": text,
     }
-    notes = [f"{one_line(str(found.path))}, {data['digest']}"]
+    notes = [f"{one_line(str(found.path))}, {found.digest}"]
     if found.includes:
         notes.append(f"includes {', '.join(one_line(str(path)) for path in found.includes)}")
     return Result("prompts", data, view=lambda page: page.text(text.rstrip("\n")), notes=notes)
@@ -242,13 +232,12 @@ def prompt(
 def check(
     invocation: Invocation,
     folder: Annotated[Path | None, argument("DIR", "Only this folder; all if not given.")] = None,
-    prompts: options.Prompts = None,
 ) -> Result:
     """Check the prompt files of a folder, or all in use."""
     from deltamem_tui.memory.method import prompt_uses
     from deltamem_tui.memory.prompts.library import files, flaws
 
-    folders = invocation.settings(prompts=prompts).prompt_folders()
+    folders = invocation.configuration.prompt_folders()
     if folder is not None:
         if not folder.is_dir():
             raise UsageError("there is no such folder", source=one_line(str(folder)))
@@ -280,11 +269,10 @@ def export(
     folder = folder.expanduser()
     shipped = paths.shipped_folder("prompts")
     written, same = export(shipped, folder, replace=replace)
-    notes = [f"wrote {len(written)} files"]
-    if same:
-        notes[0] += f"; {len(same)} were there already"
-    notes.append(
+    already = f"; {len(same)} were there already" if same else ""
+    how = (
         f"they count with `--prompts {one_line(str(folder))}`, or `prompts = …` in deltamem.toml; "
         "delete those that you leave as they are"
     )
+    notes = [f"wrote {len(written)} files{already}", how]
     return Result("prompts", {"written": written, "same": same}, notes=notes)

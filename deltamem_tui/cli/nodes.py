@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import re
-import shlex
-import subprocess
-import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from deltamem_tui.cli import options
@@ -19,7 +13,7 @@ from deltamem_tui.cli.options import argument, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result
 from deltamem_tui.errors import UsageError
-from deltamem_tui.text import clean, counted, one_line
+from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -125,11 +119,9 @@ def chain(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> R
     opened, name, found = _node(invocation, bank, node, write=False)
     chain = opened.tree(name).chain(found.id)
 
-    def view(page: Page) -> None:
-        page.text("\n\n".join(chain_entries(display_of(opened, name), chain)))
-
+    text = "\n\n".join(chain_entries(display_of(opened, name), chain))
     records = [node_record(opened.tree(name), each) for each in chain]
-    return Result("chain", {"tree": name, "nodes": records}, view=view)
+    return Result("chain", {"tree": name, "nodes": records}, view=lambda page: page.text(text))
 
 
 Label = Annotated[Literal["success", "failure"], argument("success|failure", "The new label.")]
@@ -139,26 +131,20 @@ def edit(
     invocation: Invocation,
     bank: options.Bank,
     node: options.NodeId,
-    texts: Annotated[
-        list[str] | None,
-        argument("FIELD=TEXT…", "New texts, such as How='…'. Without any, $EDITOR opens."),
-    ] = None,
+    texts: Annotated[list[str], argument("FIELD=TEXT…", "New texts, such as How='…'.")],
 ) -> Result:
-    """Change what a node says, in $EDITOR or by FIELD=TEXT.
+    """Change what a node says.
 
     The fields are those that `node show` prints: When, How and Done when, or as the method has
-    them.
+    them. The browser edits texts in an editor.
     """
     from deltamem_tui.memory.editing import edit
     from deltamem_tui.memory.method import display_of
 
     opened, name, found = _node(invocation, bank, node)
     payload = dict(found.payload)
-    if texts:
-        payload |= _assigned(texts, payload, display_of(opened, name))
-    else:
-        payload = _in_editor(invocation, payload)
-    if payload == dict(found.payload):
+    payload |= _assigned(texts, payload, display_of(opened, name))
+    if payload == found.payload:
         return Result("edit", {"tree": name, "nodes": []}, notes=["nothing was changed"])
     return _result("edit", edit(opened, name, found, payload), bank)
 
@@ -221,7 +207,7 @@ def undo(invocation: Invocation, bank: options.Bank) -> Result:
     commit = undoable(opened)
     if commit is None:
         raise nothing_left(opened, "undo")
-    return _again("undo", "undone", commit.event, undo(opened, commit))
+    return _again("undone", commit.event, undo(opened, commit))
 
 
 def redo(invocation: Invocation, bank: options.Bank) -> Result:
@@ -232,14 +218,14 @@ def redo(invocation: Invocation, bank: options.Bank) -> Result:
     found = redoable(opened)
     if found is None:
         raise nothing_left(opened, "redo")
-    undone, made = found
-    return _again("redo", "redone", made.event, redo(opened, undone))
+    return _again("redone", found[1].event, redo(opened, found[0]))
 
 
-def _again(command: str, done: str, event: str, change: Change) -> Result:
+def _again(done: str, event: str, change: Change) -> Result:
     nodes = [each.id for each in change.nodes]
     data = {done: event, "tree": change.tree, "nodes": nodes}
-    return Result(command, data, notes=[f"{event} {done}: {counted(len(nodes), 'node')}"])
+    note = f"{event} {done}: {counted(len(nodes), 'node')}"
+    return Result(done.removesuffix("ne"), data, notes=[note])
 
 
 def _node(
@@ -269,27 +255,3 @@ def _assigned(texts: list[str], payload: Mapping[str, str], display: Display) ->
             raise UsageError(f"{what} in {one_line(each, 60)!r}", hint=f"use {labels}")
         found[name] = text
     return found
-
-
-def _in_editor(invocation: Invocation, payload: Mapping[str, str]) -> dict[str, str]:
-    """Return the texts as a person leaves them in $EDITOR."""
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
-    if not editor or invocation.options.json:
-        raise UsageError(
-            "set EDITOR to edit in, or give the new texts as FIELD=TEXT",
-            hint=f"the node's fields are {', '.join(payload)}",
-        )
-    with tempfile.TemporaryDirectory() as folder:
-        draft = Path(folder) / "node.md"
-        texts = (f"== {field} ==\n{clean(text)}\n" for field, text in payload.items())
-        draft.write_text("\n".join(texts), encoding="utf-8")
-        try:
-            subprocess.run([*shlex.split(editor), str(draft)], check=True)
-            edited = draft.read_text(encoding="utf-8")
-        except (OSError, ValueError, subprocess.CalledProcessError) as error:
-            what = f"{one_line(editor, 60)}: {one_line(str(error), 100)}"
-            raise UsageError(f"{what}; nothing was changed") from error
-    _, *parts = re.split(r"(?m)^== (\w+) ==$", edited)
-    if parts[::2] != list(payload):
-        raise UsageError("a heading `== field ==` is missing or new; nothing was changed")
-    return {field: clean(text).strip() for field, text in zip(payload, parts[1::2], strict=True)}

@@ -54,9 +54,8 @@ NewBank = Annotated[str, argument("BANK", "The new bank's name in the banks fold
 """A bank that is to be made: `invocation.new_bank(bank)` is its path."""
 
 Domain = Annotated[str | None, option("--domain", "NAME", "The kind of environment: coding, …")]
-Embedder = Annotated[
-    str | None, option("--embedder", "NAME", "minilm, hashing, or a sentence-transformers model.")
-]
+EMBEDDER = option("--embedder", "NAME", "minilm, hashing, or a sentence-transformers model.")
+Embedder = Annotated[str | None, EMBEDDER]
 Concurrency = Annotated[
     int, option("--concurrency", "N", "At most N calls at once.", min=1, max=256)
 ]

@@ -8,17 +8,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TextIO
+from typing import TextIO
 
 from deltamem_tui.cli.page import Page, is_terminal
 from deltamem_tui.cli.result import ExitCode, Result
-from deltamem_tui.errors import DeltaMemError, lines_by_reason
+from deltamem_tui.errors import lines_by_reason
 from deltamem_tui.text import one_line
-
-if TYPE_CHECKING:
-    from rich.progress import Progress
 
 _SHOWN_ERRORS = 20  # reasons; more would drown what was printed before
 
@@ -63,8 +60,12 @@ class Output:
             return ExitCode.FAILURE
         for note in result.notes:
             self.note(str(note))
-        for line in _error_lines(result.errors):
-            self.note(f"error: {line}", style="red")
+        lines = list(lines_by_reason(result.errors))
+        shown = lines if len(lines) <= _SHOWN_ERRORS + 1 else lines[:_SHOWN_ERRORS]
+        for line, _ in shown:
+            self.note(f"error: {one_line(line)}", style="red")
+        if more := len(result.errors) - sum(count for _, count in shown):
+            self.note(f"error: and {more:,} more: see `--json`", style="red")
         return result.exit_code
 
     def note(self, text: str, *, style: str = "") -> None:
@@ -85,11 +86,17 @@ class Output:
 
         `label` is what is being done (`learning`), `total` the number of steps, if known.
         """
-        bar = None if self.json else _progress_bar(self._stderr)
-        if bar is None:
+        if self.json or not is_terminal(self._stderr) or os.environ.get("TERM") == "dumb":
             yield lambda *_, **__: None
             return
-        with bar:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+        from rich.progress import TimeRemainingColumn as Remaining
+
+        words, numbers = TextColumn("{task.description}", markup=False), MofNCompleteColumn()
+        console = Console(file=self._stderr, force_terminal=True, highlight=False)
+        columns = (words, BarColumn(), numbers, Remaining())
+        with Progress(*columns, console=console, transient=True) as bar:
             task = bar.add_task(one_line(label), total=total)
 
             def advance(steps: int = 1, label: str | None = None) -> None:
@@ -106,33 +113,6 @@ class Output:
         elif result.view is not None:
             result.view(Page(self._stdout))
         self._stdout.flush()
-
-
-def _error_lines(errors: Sequence[DeltaMemError]) -> Iterator[str]:
-    """Yield a line for each reason, the first `_SHOWN_ERRORS`, and how many errors more."""
-    lines = list(lines_by_reason(errors))
-    shown = lines if len(lines) <= _SHOWN_ERRORS + 1 else lines[:_SHOWN_ERRORS]
-    yield from (one_line(line) for line, _ in shown)
-    if more := len(errors) - sum(count for _, count in shown):
-        yield f"and {more:,} more: see `--json`"
-
-
-def _progress_bar(stream: TextIO) -> Progress | None:
-    """Return a bar for the person at the terminal `stream`; None if it cannot be redrawn there."""
-    if not is_terminal(stream) or os.environ.get("TERM") == "dumb":
-        return None
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-    from rich.progress import TimeRemainingColumn as Remaining
-
-    return Progress(
-        TextColumn("{task.description}", markup=False),
-        BarColumn(),
-        MofNCompleteColumn(),
-        Remaining(),
-        console=Console(file=stream, force_terminal=True, highlight=False),
-        transient=True,
-    )
 
 
 def _detach(stream: TextIO) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, Literal
 
 from deltamem_tui.cli.page import Page
 from deltamem_tui.errors import DeltaMemError, UsageError
-from deltamem_tui.text import clean
+from deltamem_tui.text import clean, cleaned
 
 if TYPE_CHECKING:
     from deltamem_tui.memory.reports.view import ReportView
@@ -115,7 +114,7 @@ class Result:
         content = {
             "command": self.command,
             "status": self.status,
-            "data": _plain(self.data),
+            "data": cleaned(self.data),
             "errors": [_described(error) for error in self.errors],
         }
         return orjson.dumps(content, option=options)
@@ -124,18 +123,3 @@ class Result:
 def _described(error: DeltaMemError) -> dict[str, str]:
     parts = {name: getattr(error, name) for name in ("message", "source", "position", "hint")}
     return {name: clean(part) for name, part in parts.items() if part is not None}
-
-
-def _plain(value: Any) -> Any:
-    """Return a value as JSON can hold it, with all its text cleaned."""
-    if isinstance(value, str):
-        return clean(value)
-    if isinstance(value, Mapping):
-        return {clean(str(key)): _plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(item) for item in value]
-    if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
-    if isinstance(value, os.PathLike):
-        return clean(os.fspath(value))
-    return value

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.export import Leak
 
-_Form = Literal["skills", "agents-md"]
 _ENDINGS = {
     "archive": ARCHIVE_SUFFIX,
     "skills": "-skills",
@@ -67,32 +66,40 @@ def export(
     if form != "archive" and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
     from deltamem_tui.memory.transfer import export
+    from deltamem_tui.memory.transfer.plain import write_agents_md
+    from deltamem_tui.memory.transfer.skills import write_skills
     from deltamem_tui.memory.transfer.views import EPISODES_LEAVE, view_export
 
     opened = invocation.open(bank)
     path = _checked_path(out, opened.name, form)
+    written: dict[str, Any] = {"file": path}
     with invocation.output.progress("exporting"):
-        if form != "archive":
-            leaks = export.prepare(opened).leaks
-            if leaks and not allow_secrets:
-                return _withheld(opened, leaks)
-            written = _write(opened, form, path, replace=replace)
-            data: dict[str, Any] = {"bank": opened.name, "form": form, **written, "secrets": leaks}
-            return _exported(data, list(written), [_NOTES[form]], leaks)
         ready = export.prepare(
             opened, with_episodes=episodes, with_journal=journal, builder=one_line(builder, 200)
         )
         if ready.leaks and not allow_secrets:
             return _withheld(opened, ready.leaks)
-        if path.is_file() and not is_archive(path):
+        if form == "skills":
+            written = write_skills(opened, path, replace=replace)
+        elif form == "agents-md":
+            write_agents_md(opened, path, replace=replace)
+        elif path.is_file() and not is_archive(path):
             hint = "choose another name, or move it away first"
             raise BankExistsError("the file here is not an export", source=str(path), hint=hint)
-        digest = ready.package.write(path, replace=replace)
-    data = {"bank": ready.package.manifest.name, "file": path, "digest": digest}
-    data |= view_export(ready).record
-    note = f"install it with `deltamem bank install {one_line(str(path))} --digest {digest}`"
-    notes = [note, *[EPISODES_LEAVE] * episodes]
-    return _exported(data, ["file", "digest", "bytes"], notes, ready.leaks)
+        else:
+            written["digest"] = ready.package.write(path, replace=replace)
+    if form == "archive":
+        data = {"bank": ready.package.manifest.name, **written, **view_export(ready).record}
+        install = f"install it with `deltamem bank install {one_line(str(path))} --digest "
+        notes = [f"{install}{written['digest']}`", *[EPISODES_LEAVE] * episodes]
+        written["bytes"] = data["bytes"]
+    else:
+        data = {"bank": opened.name, "form": form, **written, "secrets": ready.leaks}
+        notes = [_NOTES[form]]
+    if ready.leaks:
+        permitted = f"{counted(len(ready.leaks), 'secret')} left with it"
+        notes.append(f"{permitted}, as --allow-secrets permits")
+    return Result("export", data, view=facts(written), notes=notes)
 
 
 def _checked_path(out: Path | None, name: str, form: str) -> Path:
@@ -104,17 +111,6 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
             raise UsageError(f"{source} is a bank's folder", hint="name another place with -o")
     own_name = _AGENTS_FILE if form == "agents-md" else Path(name).name + _ENDINGS[form]
     return named / own_name if out is None or (named.is_dir() and form != "skills") else named
-
-
-def _write(bank: Bank, form: _Form, path: Path, *, replace: bool) -> dict[str, Any]:
-    """Write a bank in another form than an archive; return what was written."""
-    from deltamem_tui.memory.transfer.plain import write_agents_md
-    from deltamem_tui.memory.transfer.skills import write_skills
-
-    if form == "skills":
-        return write_skills(bank, path, replace=replace)
-    write_agents_md(bank, path, replace=replace)
-    return {"file": path}
 
 
 def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:
@@ -130,14 +126,6 @@ def _withheld(bank: Bank, leaks: Sequence[Leak]) -> Result:
         hint="remove them in `deltamem browse`, or write them with --allow-secrets",
     )
     return Result("export", {"bank": bank.name, "secrets": leaks}, [*found, last], "error")
-
-
-def _exported(
-    data: dict[str, Any], shown: Sequence[str], notes: list[str], leaks: Sequence[Leak]
-) -> Result:
-    if leaks:
-        notes.append(f"{counted(len(leaks), 'secret')} left with it, as --allow-secrets permits")
-    return Result("export", data, view=facts({name: data[name] for name in shown}), notes=notes)
 
 
 def install(

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.options import argument, flag, option
-from deltamem_tui.cli.page import Cell, Page
-from deltamem_tui.cli.result import InterruptionError, Result, table
+from deltamem_tui.cli.options import argument, flag
+from deltamem_tui.cli.page import Cell
+from deltamem_tui.cli.result import InterruptionError, Result, facts, table
 from deltamem_tui.errors import UsageError
 from deltamem_tui.text import counted
 
@@ -44,22 +44,9 @@ def parameters(
     opened = invocation.open(bank, write=bool(changes))
     if changes:
         change_settings(opened, "user", lambda numbers: reduce(assigned, changes, numbers))
-    parameters = settings_of(opened)
-    columns: dict[str, Any] = to_record(parameters)
-    groups = {name: each for name, each in columns.items() if isinstance(each, dict)}
-    known = {setting.path for setting in listed(parameters)}
-
-    def cell(group: str, name: str) -> str:
-        return _shown(groups[group].get(name)) if f"{group}.{name}" in known else ""
-
-    def view(page: Page) -> None:
-        page.facts({name: _shown(each) for name, each in columns.items() if name not in groups})
-        names = dict.fromkeys(name for numbers in groups.values() for name in numbers)
-        if names:
-            rows = [(name, *(cell(group, name) for group in groups)) for name in names]
-            page.table(("", *groups), rows)
-
-    return Result("parameters", {"bank": opened.name, "parameters": columns}, view=view)
+    numbers = settings_of(opened)
+    view = facts({each.path: _shown(each.value) for each in listed(numbers)})
+    return Result("parameters", {"bank": opened.name, "parameters": to_record(numbers)}, view=view)
 
 
 def _shown(value: object) -> str:
@@ -71,9 +58,7 @@ def _shown(value: object) -> str:
 def reembed(
     invocation: Invocation,
     bank: options.Bank,
-    embedder: Annotated[
-        str, option("--embedder", "NAME", "minilm, hashing, or a sentence-transformers model.")
-    ],
+    embedder: Annotated[str, options.EMBEDDER],
     dry_run: options.DryRun = False,
 ) -> Result:
     """Give a bank the vectors of another embedder. No episode is learnt again.
@@ -94,13 +79,9 @@ def reembed(
     plan = found = reembed.planned(opened, loaded)
     if plan.needed and not dry_run:
         with invocation.output.progress("embedding", plan.texts) as advance:
+            settings = lambda bank: stored_record(settings_for(bank, model)[0])  # noqa: E731
             try:
-                found = reembed.reembed(
-                    opened,
-                    loaded,
-                    settings=lambda bank: stored_record(settings_for(bank, model)[0]),
-                    advance=advance,
-                )
+                found = reembed.reembed(opened, loaded, settings=settings, advance=advance)
             except KeyboardInterrupt as error:
                 hint = "the bank is as it was"
                 raise InterruptionError("interrupted", source=bank, hint=hint) from error
@@ -113,20 +94,19 @@ def reembed(
         "texts": found.texts,
         "kept": {each.path: each.value for each in chosen},
     }
-    facts: dict[str, Cell] = {"before": found.before.model, "after": found.after.model}
-    facts |= {"dimensions": found.after.dimensions, "texts": found.texts}
     if not found.needed:
         notes = [f"{bank} has the vectors of {found.after.model} already"]
         return Result("reembed", data, notes=notes)
+    named = {"before": found.before.model, "after": found.after.model}
+    view = facts(named | {"dimensions": found.after.dimensions, "texts": found.texts})
+    notes = [f"{bank} has the vectors of {found.after.model}"]
     if dry_run:
         notes = [f"would embed {counted(found.texts, 'text')} with {found.after.model}"]
-        return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
-    notes = [f"{bank} has the vectors of {found.after.model}"]
-    if chosen:
+    elif chosen:
         kept = ", ".join(f"{each.path} {each.value:g}" for each in chosen)
         notes.append(f"{kept}: chosen for {found.before.model}; it may not suit the new vectors")
         notes.append(f"`deltamem bank parameters {bank}` sets another")
-    return Result("reembed", data, view=lambda page: page.facts(facts), notes=notes)
+    return Result("reembed", data, view=view, notes=notes)
 
 
 _PRESETS = {
@@ -137,17 +117,14 @@ _PRESETS = {
 """The published values of `forgetting.RULES`. Driving measures utility as a distance, which is not
 a share of successes: of its rules only the period carries over."""
 
-Delete = Annotated[bool, flag("--apply", "Delete the listed nodes.")]
-
 
 def forget(
     invocation: Invocation,
     bank: options.Bank,
     preset: Annotated[
-        Literal["ehr", "driving", "iot"] | None,
-        flag("--preset", "Published numbers."),
+        Literal["ehr", "driving", "iot"] | None, flag("--preset", "Published numbers.")
     ] = None,
-    apply: Delete = False,
+    apply: Annotated[bool, flag("--apply", "Delete the listed nodes.")] = False,
 ) -> Result:
     """List the nodes that are idle or of little use, and why; delete them with --apply.
 

@@ -16,12 +16,9 @@ from typing import Any, Literal
 
 from deltamem_tui.errors import (
     AnswerError,
-    CredentialsError,
     LanguageModelError,
-    ModelNotFoundError,
     ModelUnavailableError,
     PromptTooLongError,
-    RequestRefusedError,
 )
 from deltamem_tui.llm.answers import ANSWER_LIMIT
 from deltamem_tui.llm.cost import Usage
@@ -102,13 +99,6 @@ class Server:
     address: str | None = None
     timeout: float = TIMEOUT
 
-    def arguments(self, provider: str) -> dict[str, Any]:
-        """Return what litellm is told of it."""
-        if not self.address:
-            return {"timeout": self.timeout}
-        key = os.environ.get(f"{provider.upper()}_API_KEY") or _NO_KEY
-        return {"timeout": self.timeout, "api_base": self.address, "api_key": key}
-
 
 @dataclass(frozen=True, slots=True)
 class RequestOptions:
@@ -176,13 +166,16 @@ def call(
         "model": info.name,
         "messages": _messages(info, options, request),
         **options.parameters(request.schema, request.answer_tokens),
-        **server.arguments(info.provider),
+        "timeout": server.timeout,
         # Retries are ours alone: litellm's and its clients' would multiply with them.
         "num_retries": 0,
         "max_retries": 0,
         "drop_params": True,
         "caching": False,
     }
+    if server.address:
+        key = os.environ.get(f"{info.provider.upper()}_API_KEY") or _NO_KEY
+        arguments |= {"api_base": server.address, "api_key": key}
     sent = conversation_tokens(info.name, request.messages)
     if info.provider.startswith("ollama"):
         # Its default window is smaller than the model's, and it cuts longer prompts silently.
@@ -272,8 +265,13 @@ _FORM = r"^(400|422) "
 _PASSING = {429: "too many requests", 408: "no answer in time", 504: "no answer in time"}
 # By status and words: what a failure is that asking again would not mend. The first one counts.
 _LASTING: tuple[tuple[str, type[LanguageModelError], str, str | None], ...] = (
-    (f"^401|{_KEYLESS}", CredentialsError, "the key for {} is missing or refused", "check the key"),
-    ("^403", CredentialsError, "this key may not use {}", "check its rights and the region"),
+    (
+        f"^401|{_KEYLESS}",
+        LanguageModelError,
+        "the key for {} is missing or refused",
+        "check the key",
+    ),
+    ("^403", LanguageModelError, "this key may not use {}", "check its rights and the region"),
     (
         f"^402|^429.*({_NO_MONEY})",
         ModelUnavailableError,
@@ -289,14 +287,14 @@ _LASTING: tuple[tuple[str, type[LanguageModelError], str, str | None], ...] = (
     (f"{_FORM}.*({POLICY})", AnswerError, "{} refuses this text by its content policy", None),
     (
         f"^404|{_FORM}.*({_NO_MODEL})",
-        ModelNotFoundError,
+        LanguageModelError,
         "there is no model {} at its provider",
         "check the name and the server's address",
     ),
-    (_FORM, RequestRefusedError, "{} refuses the request: ", None),
+    (_FORM, LanguageModelError, "{} refuses the request: ", None),
     (
         f"^(None|200|500) .*({_NO_JSON})",
-        RequestRefusedError,
+        LanguageModelError,
         "the server of {} answers with a page or a stream, not with JSON",
         "a chat server's often ends in /v1",
     ),
@@ -317,7 +315,7 @@ def _failure(raised: BaseException, model: str) -> Failure:
         if kind is PromptTooLongError and (window := _stated_window(words)):
             text += f" ({window:,} tokens by its server)"
         variable = re.search(r"\b[A-Z]\w+_API_KEY\b", words)
-        hint = f"set {variable[0]}" if variable and kind is CredentialsError else advice
+        hint = f"set {variable[0]}" if variable else advice
         of_form = kind is PromptTooLongError or status in {400, 422}
         return Failure(kind(text, hint=hint), complaint=words if of_form else "")
     found = getattr(raised, "litellm_response_headers", None)  # none if no server answered

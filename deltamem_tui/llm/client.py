@@ -18,7 +18,6 @@ from deltamem_tui.config import NOTHING_STATED, StatedNumbers
 from deltamem_tui.errors import (
     AnswerError,
     BudgetError,
-    LanguageModelError,
     ModelUnavailableError,
     Remedy,
     StorageError,
@@ -105,7 +104,7 @@ class Client:
         `notify` shows a line to a person, in any thread.
 
         Raises:
-            ModelNotFoundError: No provider goes by this name.
+            LanguageModelError: No provider goes by this name.
         """
         self.info = look_up(model) if isinstance(model, str) else model
         self._server, self._batch = server or Server(), batch
@@ -176,9 +175,11 @@ class Client:
             QuestionCancelledError: `cancel` was called meanwhile.
             LanguageModelError: There was no answer at all; see the classes below it.
         """
-        first = messages = _conversation(prompt, system)
+        messages = _conversation(prompt, system)
         schema = contract.schema() if contract else None
-        most, ended = self._answer_tokens(contract), self._cancelled
+        most, ended = self.info.answer_tokens, self._cancelled
+        if contract and not litellm().supports_reasoning(model=self.model):  # no room for thoughts
+            most = min(most, contract.tokens)
         usage, reason = Usage(), ""
         flawed: tuple[T, str] | None = None
         for attempt in range(1, REPEATS + 2):
@@ -200,7 +201,12 @@ class Client:
                 return Answer(flawed[0], usage, attempt, flawed[1])
             if reply.finish == "length":
                 most = self.info.answer_tokens
-            messages = _again(first, reason)
+            # With the reason alone: a bad answer would be repeated if it were shown.
+            note = (
+                f"An earlier answer cannot be used: {reason}. "
+                "Give the whole answer again, exactly in the form that was asked for."
+            )
+            messages = _conversation(f"{prompt}\n\n{note}", system)
         kept = "" if usage.calls or self._batch else ", all of them kept from an earlier run"
         message = f"{self.model} gave no usable answer in {REPEATS + 1} attempts{kept}: {reason}"
         error = AnswerError(message, hint=Remedy.ASK_AFRESH)
@@ -215,12 +221,6 @@ class Client:
         remedy = "state its window (`--window N`), or raise it there (Ollama: num_ctx)"
         self._say(f"{flaw}: {remedy}", once="cut")
         return flaw
-
-    def _answer_tokens(self, contract: Contract | None) -> int:
-        """Return the most tokens of an answer: what the contract needs, more for thoughts."""
-        if contract is None or litellm().supports_reasoning(model=self.model):
-            return self.info.answer_tokens
-        return min(self.info.answer_tokens, contract.tokens)
 
     def _reply(self, request: ChatRequest) -> tuple[Reply, Usage]:
         """Return a reply from the cache, the batch or the server, counted, reported and kept."""
@@ -260,7 +260,13 @@ class Client:
             spread = 1 - random.random() / 2  # noqa: S311 - of many clients; no secret
             pause = max(longest * spread, outcome.wait)
             if not outcome.again or failures > self._retries or pause > _OBEYED_WAIT:
-                raise self._final(outcome, failures)
+                if self._server.address:
+                    outcome.error.source = hidden(self._server.address).partition("?")[0]
+                if isinstance(outcome.error, ModelUnavailableError) and outcome.again:
+                    asked = f", asks to wait {outcome.wait:,.0f} s" if outcome.wait else ""
+                    tries = counted(failures, "try", "tries")
+                    outcome.error.message += f" ({tries}{asked})"
+                raise outcome.error
             self._say(f"{outcome.error.message}; trying again, {self._retries} times at most")
             (self._sleep or request.cancelled.wait)(pause)
 
@@ -286,16 +292,6 @@ class Client:
             self._said.add(once or line)
         if first:
             self._notify(line)
-
-    def _final(self, failed: Failure, failures: int) -> LanguageModelError:
-        """Return the error for people, with what only the client knows."""
-        error = failed.error
-        if self._server.address:
-            error.source = hidden(self._server.address).partition("?")[0]
-        if isinstance(error, ModelUnavailableError) and failed.again:
-            asked = f", asks to wait {failed.wait:,.0f} s" if failed.wait else ""
-            error.message += f" ({counted(failures, 'try', 'tries')}{asked})"
-        return error
 
     def _key(self, messages: list[Message], contract: Contract | None) -> str:
         asked = {"messages": messages, "schema": contract.schema() if contract else None}
@@ -328,16 +324,6 @@ def _read(reply: Reply, read: Callable[[str], T]) -> T:
     raise UnusableAnswer(f"the answer was cut off{thinking}: be much shorter", usable=value)
 
 
-def _again(first: list[Message], reason: str) -> list[Message]:
-    """Return the question once more with the reason; a bad answer would be repeated if shown."""
-    *before, question = first
-    note = (
-        f"An earlier answer cannot be used: {reason}. "
-        "Give the whole answer again, exactly in the form that was asked for."
-    )
-    return [*before, {"role": "user", "content": f"{question['content']}\n\n{note}"}]
-
-
 def check_address(address: str | None) -> None:
     """Raise a `UsageError` if the address of a server is none."""
     if address and not address.startswith(("http://", "https://")):
@@ -366,7 +352,7 @@ def open_client(
     Raises:
         UsageError: The address is not one.
         BudgetError: A limit on cost is set, but the model's price is not known.
-        ModelNotFoundError: No provider goes by this name.
+        LanguageModelError: No provider goes by this name.
     """
     check_address(address)
     info = look_up(model, stated)

@@ -17,7 +17,7 @@ from functools import cache
 from typing import Any, Literal
 
 from deltamem_tui.config import NOTHING_STATED, StatedNumbers
-from deltamem_tui.errors import ModelNotFoundError
+from deltamem_tui.errors import LanguageModelError
 from deltamem_tui.llm.cost import Price
 from deltamem_tui.text import one_line
 
@@ -107,9 +107,16 @@ def look_up(model: str, stated: StatedNumbers = NOTHING_STATED) -> ModelInfo:
     """Look up `provider/model`, or a bare name that litellm knows; what is `stated` comes first.
 
     Raises:
-        ModelNotFoundError: No provider goes by this name.
+        LanguageModelError: No provider goes by this name.
     """
-    provider, library = _provider(model), litellm()
+    library, provider = litellm(), ""
+    with suppress(library.exceptions.BadRequestError):
+        provider = str(library.get_llm_provider(model)[1] or "")
+    if not provider:
+        raise LanguageModelError(
+            f"no provider has a model called {one_line(model, 80)!r}",
+            hint="write provider/model, such as openai/NAME, also for a server of your own",
+        )
     entry = _entry(model, provider)
     window = _whole(entry.get("max_input_tokens")) or _whole(entry.get("max_tokens"))
     window = stated.window or window or UNKNOWN_WINDOW
@@ -153,17 +160,6 @@ def batch_price(info: ModelInfo) -> Price | ListedPrice | None:
     if not isinstance(info.price, ListedPrice) or prompt is None or completion is None:
         return info.price
     return Price(float(prompt), float(completion))
-
-
-def _provider(model: str) -> str:
-    library = litellm()
-    with suppress(library.exceptions.BadRequestError):
-        if provider := library.get_llm_provider(model)[1]:
-            return str(provider)
-    raise ModelNotFoundError(
-        f"no provider has a model called {one_line(model, 80)!r}",
-        hint="write provider/model, such as openai/NAME, also for a server of your own",
-    )
 
 
 def _entry(model: str, provider: str) -> Mapping[str, Any]:

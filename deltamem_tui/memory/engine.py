@@ -21,7 +21,7 @@ from deltamem_tui.bank.ledger import count_learnt
 from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import (
     BankRewrittenError,
-    OutcomeUnknownError,
+    TrajectoryError,
     UsageError,
     wrong_argument,
 )
@@ -145,7 +145,7 @@ def learn(
 
     Raises:
         UsageError: An argument is of the wrong kind.
-        OutcomeUnknownError: How the episode ended is not known.
+        TrajectoryError: How the episode ended is not known.
         RecordError: It has no task, no step, or a text of more characters than are taken.
         ExtractionError: Nothing could be made of it.
         LanguageModelError: The writer's model cannot be asked at all.
@@ -226,14 +226,14 @@ def as_stored(bank: Bank, trajectory: Trajectory) -> Trajectory:
     """Return the episode as the bank keeps it. One of the bank's own is as it is already.
 
     Raises:
-        OutcomeUnknownError: How the episode ended is not known.
+        TrajectoryError: How the episode ended is not known.
         RecordError: It has no task, no step, or a text of more characters than are taken.
     """
     from deltamem_tui.trajectory.validation import admitted, checked, redact
 
     trajectory = admitted(checked(trajectory))
     if not trajectory.outcome.known:
-        raise OutcomeUnknownError(
+        raise TrajectoryError(
             f"episode {trajectory.id} has no outcome",
             hint="import it again with `--outcome success`, `failure` or a FILE",
         )

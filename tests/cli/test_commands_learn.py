@@ -11,9 +11,9 @@ import pytest
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
-    CredentialsError,
     DeltaMemError,
     ExtractionError,
+    LanguageModelError,
     RecordError,
     VectorError,
 )
@@ -121,7 +121,7 @@ def test_an_episode_that_cannot_be_extracted_does_not_stop_the_others(
 
 @pytest.mark.parametrize(
     ("refusal", "code", "said"),
-    [(CredentialsError("no key"), 3, "no key"), (KeyboardInterrupt(), 130, "interrupted")],
+    [(LanguageModelError("no key"), 3, "no key"), (KeyboardInterrupt(), 130, "interrupted")],
     ids=["no key", "Ctrl+C"],
 )
 @pytest.mark.parametrize("before", [0, 1])

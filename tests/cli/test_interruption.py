@@ -32,7 +32,7 @@ def test_behind_the_block_ctrl_c_is_over_and_the_system_is_still_heard() -> None
     at_end = signal.getsignal(signal.SIGTERM)
     with interruptible() as interruption:
         signal.raise_signal(signal.SIGTERM)
-    assert interruption
+    assert interruption()
     assert signal.getsignal(signal.SIGINT) is signal.SIG_IGN
     # A process that went on ignoring it could not be ended, nor could those that it starts.
     assert signal.getsignal(signal.SIGTERM) == at_end
@@ -42,5 +42,5 @@ def test_undisturbed_work_leaves_everything_as_it_was() -> None:
     before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
     with interruptible() as interruption:
         assert signal.getsignal(signal.SIGINT) != before[0]
-    assert not interruption
+    assert not interruption()
     assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before

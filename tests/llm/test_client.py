@@ -13,8 +13,7 @@ import pytest
 from deltamem_tui.config import StatedNumbers
 from deltamem_tui.errors import (
     BudgetError,
-    CredentialsError,
-    ModelNotFoundError,
+    LanguageModelError,
     ModelUnavailableError,
     StorageError,
     UsageError,
@@ -114,11 +113,11 @@ def test_a_bad_answer_is_asked_for_again_with_the_reason(server: ModelServer, ki
 def test_no_provider_is_said_before_any_call_and_no_key_at_the_first(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    with pytest.raises(ModelNotFoundError, match="no provider has a model called 'nonsense'"):
+    with pytest.raises(LanguageModelError, match="no provider has a model called 'nonsense'"):
         Client("nonsense")
     for provider in ("anthropic", "openai"):
         monkeypatch.delenv(f"{provider.upper()}_API_KEY", raising=False)
-        with pytest.raises(CredentialsError, match=f"set {provider.upper()}_API_KEY"):
+        with pytest.raises(LanguageModelError, match=f"set {provider.upper()}_API_KEY"):
             complete(Client(f"{provider}/of-no-account"))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from deltamem_tui.errors import ModelNotFoundError
+from deltamem_tui.errors import LanguageModelError
 from deltamem_tui.llm.models import look_up, server_address
 from tests.places import ROOT
 
@@ -73,6 +73,6 @@ def test_a_name_does_not_take_another_providers_price() -> None:
 
 @pytest.mark.parametrize("name", ["", "gpt-99-nonsense", "nobody/model", "\x1b[31m/x", "a b c"])
 def test_a_name_nobody_knows(name: str) -> None:
-    with pytest.raises(ModelNotFoundError, match="no provider has a model called") as caught:
+    with pytest.raises(LanguageModelError, match="no provider has a model called") as caught:
         look_up(name)
     assert "\x1b" not in str(caught.value)

@@ -13,12 +13,9 @@ from typing import Literal
 import pytest
 
 from deltamem_tui.errors import (
-    CredentialsError,
     LanguageModelError,
-    ModelNotFoundError,
     ModelUnavailableError,
     PromptTooLongError,
-    RequestRefusedError,
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.call import ChatRequest, Message, RequestOptions, Server, call
@@ -100,13 +97,13 @@ def test_patience_ends(server: ModelServer) -> None:
 
 
 LASTING = {
-    "bad key": (refused(401, f"Incorrect API key provided: {KEY}"), CredentialsError),
-    "no right": (refused(403, "region not supported"), CredentialsError),
-    "unknown model": (refused(404, "The model does not exist"), ModelNotFoundError),
-    "unknown model, as 400": (refused(400, "Model Not Exist"), ModelNotFoundError),
+    "bad key": (refused(401, f"Incorrect API key provided: {KEY}"), LanguageModelError),
+    "no right": (refused(403, "region not supported"), LanguageModelError),
+    "unknown model": (refused(404, "The model does not exist"), LanguageModelError),
+    "unknown model, as 400": (refused(400, "Model Not Exist"), LanguageModelError),
     "no quota": (refused(429, "You exceeded your current quota"), ModelUnavailableError),
     "no money": (refused(402, "pay"), ModelUnavailableError),
-    "odd request": (refused(400, "messages.0 is odd"), RequestRefusedError),
+    "odd request": (refused(400, "messages.0 is odd"), LanguageModelError),
     "too long": (
         refused(
             400, "This model's maximum context length is 4096 tokens", "context_length_exceeded"
@@ -211,7 +208,7 @@ def test_the_window_that_a_server_states_is_kept_to(server: ModelServer) -> None
 def test_a_page_or_a_stream_is_no_passing_failure(server: ModelServer, page: bytes) -> None:
     server.script(Reply(raw=page))
     waits = Waits()
-    with pytest.raises(RequestRefusedError, match="page or a stream"):
+    with pytest.raises(LanguageModelError, match="page or a stream"):
         complete(client(server, sleep=waits))
     assert len(server.requests) == 1
 

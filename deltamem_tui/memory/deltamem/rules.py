@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from deltamem_tui.bank.node import Node
-from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.errors import ExtractionError, TrajectoryError
 from deltamem_tui.memory.deltamem.definition import FIELDS, PROMPTS
 from deltamem_tui.memory.domain import GENERAL, Domain, Goal, Move, domain_for
 from deltamem_tui.memory.places import bounded, unknown
@@ -78,7 +78,7 @@ def write_by_rules(
     """Distil an episode whose outcome is known, or fuse the notes where there is none.
 
     The notes are root to match as it stands, or empty: then the payload is a root's. Raises an
-    ExtractionError without a task or anything to fuse, an OutcomeUnknownError without an outcome.
+    ExtractionError without a task or anything to fuse, an TrajectoryError without an outcome.
     """
     of_facts = PROMPTS[purpose].collection == "env"
     if episode is None:
@@ -92,7 +92,7 @@ def write_by_rules(
         is_work, scene = domain is GENERAL, scene_of(episode)
         return work.knowledge(episode, scene, notes) if is_work else _facts(episode, domain, notes)
     if episode.outcome.success is None:
-        raise OutcomeUnknownError(
+        raise TrajectoryError(
             "the episode has no outcome", source=episode.id, hint="give the episode an outcome"
         )
     if domain is GENERAL:

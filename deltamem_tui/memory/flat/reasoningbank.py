@@ -14,7 +14,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Label, Node, Origin, born
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.protocol import Embedder
-from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.errors import ExtractionError, TrajectoryError
 from deltamem_tui.memory.domain import domain_for, goal_of
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.findings import failure_of, moves_of, way_of
@@ -181,7 +181,7 @@ def write_by_rules(
     if episode is None:
         raise ExtractionError("lessons are written from an episode")
     if episode.outcome.success is None:
-        raise OutcomeUnknownError(
+        raise TrajectoryError(
             "what an episode teaches depends on its outcome",
             source=episode.id,
             hint="give the episode an outcome",

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Origin, born
-from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.errors import ExtractionError, TrajectoryError
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.flat import reasoningbank as rules
 from deltamem_tui.memory.flat.definitions import (
@@ -241,7 +241,7 @@ def test_trials_keep_earlier_lessons_behind_their_own() -> None:
 
 def test_what_cannot_be_written_says_so() -> None:
     assert rules.write_by_rules(SUCCESS, replace(EPISODE, steps=()), ()).payload is None
-    with pytest.raises(OutcomeUnknownError):
+    with pytest.raises(TrajectoryError):
         rules.write_by_rules(SUCCESS, EPISODE.with_outcome(Outcome()), ())
     with pytest.raises(ExtractionError):
         rules.write_by_rules(SUCCESS, None, ())

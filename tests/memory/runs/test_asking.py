@@ -13,7 +13,7 @@ import pytest
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BudgetError, CredentialsError, DeltaMemError, StorageError
+from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, StorageError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError
 from deltamem_tui.memory.statistics import history
@@ -151,14 +151,14 @@ def test_after_a_failure_that_lasts_nothing_goes_ahead(model_of: Callable[..., M
     model = model_of()
 
     def trouble(_prompt: str) -> None:
-        raise CredentialsError("no key")
+        raise LanguageModelError("no key")
 
     model.trouble, model.held = trouble, {"a", "b", "c"}
     turns = model.turns("a", "b", "c", "d", "e")
     next(turns)
     model.wait(3)
     model.gate.set()
-    with pytest.raises(CredentialsError):
+    with pytest.raises(LanguageModelError):
         model.turn("a")
     next(turns)
     assert sorted(model.asked) == ["a", "b", "c"]

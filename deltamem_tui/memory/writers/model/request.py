@@ -17,7 +17,7 @@ from pathlib import Path
 
 from msgspec import structs
 
-from deltamem_tui.errors import ExtractionError, OutcomeUnknownError, PromptTooLongError
+from deltamem_tui.errors import ExtractionError, PromptTooLongError, TrajectoryError
 from deltamem_tui.llm.answers import Contract, Skip, Texts, UnusableAnswer
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import DEFAULT, method_named
@@ -171,7 +171,7 @@ class RequestMaker:
         Raises:
             ConfigurationError: A prompt file is wrong.
             ExtractionError: There is nothing to write from.
-            OutcomeUnknownError: A skill is wanted, and how the episode ended is not known.
+            TrajectoryError: A skill is wanted, and how the episode ended is not known.
             PromptTooLongError: The episode cannot be cut to the model's window.
         """
         method = method_named(self.method)
@@ -179,7 +179,7 @@ class RequestMaker:
         if episode is None and not notes and not inputs:
             raise ExtractionError("there is nothing to write from: no episode, no note")
         if episode and use.label and episode.outcome.success is None:
-            raise OutcomeUnknownError(
+            raise TrajectoryError(
                 "a skill cannot be told from a failure without an outcome",
                 source=episode.id,
                 hint="give the episode an outcome",

@@ -15,7 +15,7 @@ from msgspec import structs
 from deltamem_tui.bank.node import Label
 from deltamem_tui.errors import (
     ExtractionError,
-    OutcomeUnknownError,
+    TrajectoryError,
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Usage
@@ -386,7 +386,7 @@ def test_an_episode_without_steps_costs_nothing(server: ModelServer) -> None:
 
 def test_a_skill_needs_an_outcome_and_knowledge_does_not(server: ModelServer) -> None:
     unknown = EPISODE.with_outcome(Outcome())
-    with pytest.raises(OutcomeUnknownError):
+    with pytest.raises(TrajectoryError):
         extract(extractor(server), "task", unknown, ())
     server.answer(said(FACTS))
     assert extract(extractor(server), "env", unknown, ()).payload == Payload(**FACTS)

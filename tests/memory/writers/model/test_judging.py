@@ -13,7 +13,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BudgetError,
-    CredentialsError,
+    LanguageModelError,
     TrajectoryError,
 )
 from deltamem_tui.llm.cache import ResponseCache
@@ -120,7 +120,7 @@ def test_a_refused_key_stops_the_run_and_the_next_one_goes_on(
     server.replies = by_task(n3=Reply(status=401))
     found = judged(bank, Judge(client(server)), concurrency)
     (error,) = found.errors
-    assert isinstance(error, CredentialsError)
+    assert isinstance(error, LanguageModelError)
     # What was under way when the refusal came is kept too, and nothing is sent after it.
     assert 3 <= len(found.judged) <= 2 + concurrency
     left = without_outcome(bank)

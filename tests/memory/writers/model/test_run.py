@@ -15,13 +15,10 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.verify import verify
 from deltamem_tui.errors import (
     BudgetError,
-    CredentialsError,
     DeltaMemError,
     ExtractionError,
     LanguageModelError,
-    ModelNotFoundError,
     ModelUnavailableError,
-    RequestRefusedError,
 )
 from deltamem_tui.llm.cache import ResponseCache
 from deltamem_tui.llm.cost import Budget, Price, Usage
@@ -149,11 +146,15 @@ def test_an_episode_that_fails_for_good_waits_with_its_reason(
 STRANGER = "AIzaSyB7k2Qw9xLmN4pRt6vZc1dHf3gJs8uYeXo"  # as Google's keys look
 
 LASTING: dict[str, tuple[Reply, type[DeltaMemError], int]] = {
-    "bad key": (Reply(status=401, error=(f"Incorrect API key: {KEY}", None)), CredentialsError, 1),
-    "unknown model": (Reply(status=404, error=("no model", None)), ModelNotFoundError, 1),
+    "bad key": (
+        Reply(status=401, error=(f"Incorrect API key: {KEY}", None)),
+        LanguageModelError,
+        1,
+    ),
+    "unknown model": (Reply(status=404, error=("no model", None)), LanguageModelError, 1),
     "odd request": (
         Reply(status=400, error=(f"odd {STRANGER}", None)),
-        RequestRefusedError,
+        LanguageModelError,
         1,
     ),
     "gone": (Reply(status=503), ModelUnavailableError, 3),

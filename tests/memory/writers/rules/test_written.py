@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import ExtractionError, OutcomeUnknownError
+from deltamem_tui.errors import ExtractionError, TrajectoryError
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.procedure import Procedure, marks_in
@@ -99,7 +99,7 @@ def test_without_a_task_there_is_no_skill() -> None:
 
 def test_without_an_outcome_there_is_no_skill_but_there_is_knowledge() -> None:
     unknown = replace(CODING, steps=(Step("make test", "ok"),)).with_outcome(Outcome())
-    with pytest.raises(OutcomeUnknownError, match="outcome"):
+    with pytest.raises(TrajectoryError, match="outcome"):
         extract(RULES, "task", unknown, ())
     assert extract(RULES, "env", unknown, ()).payload is not None
 
