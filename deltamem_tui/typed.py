@@ -31,16 +31,6 @@ def converted(value: object, kind: type[T]) -> T:
 
 
 def decoder_of(kind: type[T]) -> msgspec.json.Decoder[T]:
-    """Read JSON as a type."""
+    """Return what reads JSON as a type."""
     with _TURN:
         return msgspec.json.Decoder(kind)
-
-
-def decoded(text: bytes | str, kind: type[T]) -> T:
-    """JSON as a type.
-
-    Raises:
-        msgspec.ValidationError: It does not fit the type.
-        msgspec.DecodeError: It is not JSON.
-    """
-    return decoder_of(kind).decode(text)

@@ -96,10 +96,10 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
     from deltamem_tui.memory.transfer.views import change_counts
 
     counts = {name: change_counts(changes) for name, changes in plan.changes.items()}
-    if any(any(each.values()) for each in counts.values()):
-        labels = (f"nodes {label}" for label in next(iter(counts.values())))
-        rows: list[list[Cell]] = [[name, *each.values()] for name, each in counts.items()]
-        page.table(("tree", *labels), rows, zeros=False)
+    labels = [each for each in next(iter(counts.values())) if any(c[each] for c in counts.values())]
+    if labels:
+        rows: list[list[Cell]] = [[name, *map(each.get, labels)] for name, each in counts.items()]
+        page.table(("tree", *(f"nodes {label}" for label in labels)), rows)
     else:
         page.text("no node changes")
     episodes = view.record["episodes"]

@@ -60,8 +60,6 @@ Concurrency = Annotated[
     int, option("--concurrency", "N", "At most N calls at once.", min=1, max=256)
 ]
 Prompts = Annotated[str | None, option("--prompts", "DIR", "Prompts in here override all others.")]
-"""`invocation.settings(prompts=prompts).prompt_folders()` is where prompts are looked up."""
-
 Admit = Annotated[
     str | None,
     option(
@@ -70,19 +68,13 @@ Admit = Annotated[
         "Whose outcomes are learnt from: see docs/credit.md; the bank's `admission` if not given.",
     ),
 ]
-"""`memory.policies.policy_named(admit)` reads it."""
-
 Format = Annotated[
     str | None,
     option("--format", "NAME|FILE.toml", "A format, or a file that declares one; else by content."),
 ]
-"""`reader_named(format)` finds it."""
-
 DryRun = Annotated[bool, flag("--dry-run", "Show what would be done; write nothing.")]
 
 TreeChoice = Annotated[str | None, option("--tree", "task|env|…", "Only one of the bank's trees.")]
-"""`tree_name(bank, tree)` reads it."""
-
 NodeId = Annotated[str, argument("NODE", "A node's id, or enough of its beginning.")]
 
 

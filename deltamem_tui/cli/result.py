@@ -67,10 +67,6 @@ class Result:
     notes: Sequence[object] = ()
     code: ExitCode | None = None
 
-    def __post_init__(self) -> None:
-        if bool(self.errors) != (self.status != "success"):
-            raise ValueError(f"{len(self.errors)} errors do not go with status {self.status}")
-
     @classmethod
     def failed(cls, command: str, error: DeltaMemError) -> Result:
         """Return the result of a command that an error ended."""

@@ -27,7 +27,7 @@ from deltamem_tui.paths import CONTEST_PLAN
 from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 from deltamem_tui.trajectory.readers.native import from_record, to_line
-from deltamem_tui.typed import decoded, decoder_of
+from deltamem_tui.typed import decoder_of
 
 Protocol = Literal["online", "frozen", "unfrozen"]
 
@@ -243,7 +243,7 @@ def digest_of_bank(bank: Bank) -> str:
 def read_json(path: Path, kind: type[StructT]) -> StructT:
     """Read a file of JSON."""
     try:
-        return decoded(_data(path), kind)
+        return decoder_of(kind).decode(_data(path))
     except _UNREADABLE as error:
         raise damaged(path, str(error)) from error
 

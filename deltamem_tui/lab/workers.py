@@ -22,7 +22,7 @@ import msgspec
 from deltamem_tui.errors import DeltaMemError, GameError
 from deltamem_tui.lab.environment import Game, GameInfo, Observation, Start, environment_named
 from deltamem_tui.text import one_line
-from deltamem_tui.typed import decoded
+from deltamem_tui.typed import decoder_of
 
 T = TypeVar("T")
 
@@ -98,7 +98,7 @@ class _Worker:
         self._busy = True
         try:
             answer = self._started().submit(_answer, act, *arguments)
-            return decoded(answer.result(self._patience), kind)
+            return decoder_of(kind).decode(answer.result(self._patience))
         except DeltaMemError:
             raise
         except msgspec.MsgspecError as error:

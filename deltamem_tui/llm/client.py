@@ -277,7 +277,8 @@ class Client:
             options = replace(options, temperature=_TEMPERATURES[request.attempt - 1])
         with self._budget.reserve(worst) as charge:
             if request.cancelled.is_set():
-                raise QuestionCancelledError
+                hint = "what is finished is kept; run again to go on"
+                raise QuestionCancelledError("the question was cancelled", hint=hint)
             answered = call(self.info, self._server, options, request)
             if isinstance(answered, Reply):
                 charge.cost = answered.cost or 0.0

@@ -19,12 +19,6 @@ NOTHING = -1.0
 class QuestionCancelledError(LanguageModelError):
     """The answer is not wanted any more, so the model was not asked, or not asked again."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "the question was cancelled before it was answered",
-            hint="what is finished is kept; run again to go on",
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Price:

@@ -78,7 +78,7 @@ def write_by_rules(
     """Distil an episode whose outcome is known, or fuse the notes where there is none.
 
     The notes are root to match as it stands, or empty: then the payload is a root's. Raises an
-    ExtractionError without a task or anything to fuse, an TrajectoryError without an outcome.
+    ExtractionError without a task or anything to fuse, a TrajectoryError without an outcome.
     """
     of_facts = PROMPTS[purpose].collection == "env"
     if episode is None:
