@@ -17,7 +17,7 @@ from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.statistics import TreeStatistics
+    from deltamem_tui.memory.statistics import BankStatistics
 
 
 def list_(invocation: Invocation) -> Result:
@@ -96,8 +96,9 @@ def init(
 
 
 _REFUSED_SHOWN = 20
-_COLUMNS = (
-    *("tree", "nodes", "roots", "residuals", "failures", "consolidated"),
+_NUMBERS: tuple[str, ...] = ("nodes", "failures", "of these", "tokens", "hits")
+_OF_LAYERS = (  # where a node is what its parent lacks
+    *("nodes", "roots", "residuals", "failures", "consolidated"),
     *("nodes by depth", "tokens", "hits"),
 )
 
@@ -105,7 +106,7 @@ _COLUMNS = (
 def info(invocation: Invocation, bank: options.Bank) -> Result:
     """Count what a bank holds: nodes by kind, label and depth, tokens, episodes."""
     from deltamem_tui.llm.cost import Usage
-    from deltamem_tui.memory.method import is_shown, settings_record
+    from deltamem_tui.memory.method import settings_record
     from deltamem_tui.memory.reports.view import usage_facts
     from deltamem_tui.memory.statistics import bank_statistics, history
 
@@ -129,8 +130,7 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
 
     def view(page: Page) -> None:
         page.facts({name.replace("_", " "): fact for name, fact in about.items()})
-        trees = [each for each in statistics.trees.items() if is_shown(opened, each[0])]
-        page.table(_COLUMNS, [_tree_row(opened, *each) for each in trees], zeros=False)
+        _show_trees(page, opened, statistics)
         if past.usage.calls or past.usage.cached:
             page.facts(usage_facts(past.usage))
         if past.refused:
@@ -154,17 +154,20 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     return Result("info", data, view=view, notes=notes)
 
 
-def _tree_row(bank: Bank, name: str, numbers: TreeStatistics) -> list[Any]:
-    """Return a collection's numbers, in the order of `_COLUMNS`."""
-    from deltamem_tui.memory.method import display_of
+def _show_trees(page: Page, bank: Bank, statistics: BankStatistics) -> None:
+    """Write the collections' numbers side by side, a row a number."""
+    from deltamem_tui.memory.method import display_of, is_shown
 
-    display = display_of(bank, name)
-    sizes = " ".join(f"{depth}:{n}" for depth, n in numbers.depths.items())
-    shown = asdict(numbers) | {
-        "tree": name,
-        "nodes by depth": sizes if display.layered else display.sizes(numbers.depths),
-    }
-    return [shown[column] for column in _COLUMNS]
+    rows, records = _NUMBERS, dict[str, dict[str, Any]]()
+    for name, numbers in statistics.trees.items():
+        display, depths = display_of(bank, name), numbers.depths
+        if display.layered:
+            rows = _OF_LAYERS
+        if is_shown(bank, name):
+            by_depth = " ".join(f"{depth}:{n}" for depth, n in depths.items())
+            sizes = {"of these": display.sizes(depths), "nodes by depth": by_depth}
+            records[name] = asdict(numbers) | sizes
+    page.table(("tree", *records), [(row, *(r[row] for r in records.values())) for row in rows])
 
 
 def methods() -> Result:

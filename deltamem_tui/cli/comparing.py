@@ -96,10 +96,12 @@ def _show_merge(page: Page, plan: MergePlan, view: ReportView) -> None:
     from deltamem_tui.memory.transfer.views import change_counts
 
     counts = {name: change_counts(changes) for name, changes in plan.changes.items()}
-    labels = [each for each in next(iter(counts.values())) if any(c[each] for c in counts.values())]
-    if labels:
-        rows: list[list[Cell]] = [[name, *map(each.get, labels)] for name, each in counts.items()]
-        page.table(("tree", *(f"nodes {label}" for label in labels)), rows)
+    rows: list[list[Cell]] = [
+        [f"nodes {label}", *(each[label] for each in counts.values())]
+        for label in next(iter(counts.values()))
+    ]
+    if rows := [row for row in rows if any(row[1:])]:
+        page.table(("", *counts), rows)
     else:
         page.text("no node changes")
     episodes = view.record["episodes"]

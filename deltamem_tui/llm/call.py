@@ -315,7 +315,7 @@ def _failure(raised: BaseException, model: str) -> Failure:
         if kind is PromptTooLongError and (window := _stated_window(words)):
             text += f" ({window:,} tokens by its server)"
         variable = re.search(r"\b[A-Z]\w+_API_KEY\b", words)
-        hint = f"set {variable[0]}" if variable else advice
+        hint = f"set {variable[0]}" if variable and "key" in message else advice
         of_form = kind is PromptTooLongError or status in {400, 422}
         return Failure(kind(text, hint=hint), complaint=words if of_form else "")
     found = getattr(raised, "litellm_response_headers", None)  # none if no server answered
