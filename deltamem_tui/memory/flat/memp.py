@@ -60,6 +60,7 @@ _MOST_STEPS = 150
 _LONGEST = 100_000  # characters of a trajectory
 _READ = 2000  # characters of a task
 _WORDS = 4  # of a fact
+_NOUNS = 30  # words of a task in no domain's words
 _STEP = re.compile(r"\d+\. (.+)")
 _LABELS = {"script": "How", "trajectory": "What was done"}
 
@@ -163,11 +164,11 @@ def task_facts(domain: str, task: str) -> dict[str, str]:
     and `nouns`.
     """
     task = one_line(task[:_READ])
-    facts = domain_for(domain).task_facts(task)
+    given = domain_for(domain).task_facts(task)
+    facts = {name: value.strip(" .,:;'\"").split()[:_WORDS] for name, value in given.items()}
     if not facts and (words := distinct(terms(task))):
-        facts = {"verb": words[0], "nouns": " ".join(words[1:])}
-    short = {name: value.strip(" .,:;'\"").split()[:_WORDS] for name, value in facts.items()}
-    return {name: " ".join(words) for name, words in short.items() if words}
+        facts = {"verb": words[:1], "nouns": words[1:_NOUNS]}
+    return {name: " ".join(words) for name, words in facts.items() if words}
 
 
 def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) -> Plan[LearnResult]:
