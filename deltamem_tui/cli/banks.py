@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict
+from itertools import islice
 from typing import TYPE_CHECKING, Annotated, Any
 
 from deltamem_tui import paths
@@ -12,7 +15,7 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result, table
-from deltamem_tui.errors import BankCorruptError, DeltaMemError
+from deltamem_tui.errors import BankCorruptError, DeltaMemError, UsageError
 from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
@@ -61,6 +64,9 @@ def init(
         str | None,
         option("--episodes-from", "BANK", "Take the episodes of this bank, to be learnt anew."),
     ] = None,
+    logs: Annotated[
+        list[str] | None, option("--for", "LOG", "Take what measured best for such logs.")
+    ] = None,
 ) -> Result:
     """Make a new bank, empty or with the episodes of another one.
 
@@ -75,6 +81,10 @@ def init(
     if source:
         embedder = embedder or str(source.manifest.embedder.get("model") or "") or None
         domain = domain or source.manifest.domain
+    notes = list[str]()
+    if logs and not domain:
+        domain, about = _domain_of(logs)
+        notes.append(about)
     settings = invocation.settings(embedder=embedder, domain=domain)
     path = invocation.new_bank(bank)
     made = create_bank(
@@ -87,7 +97,7 @@ def init(
     )
     data: dict[str, Any] = {"bank": made.name, "path": path, "parameters": settings_record(made)}
     data |= {name: getattr(made.manifest, name) for name in ("embedder", "domain")}
-    notes = [f"made {made.name} in {path}"]
+    notes.append(f"made {made.name} in {path}")
     if source:
         data["episodes"] = len(made.episodes)
         waiting = counted(len(made.episodes), "episode waits", "episodes wait")
@@ -95,7 +105,27 @@ def init(
     return Result("init", data, notes=notes)
 
 
+def _domain_of(logs: Sequence[str]) -> tuple[str, str]:
+    """Return the domain of the first episodes of logs, and a line that says why it is taken."""
+    from deltamem_tui.memory.domain import known_domains
+    from deltamem_tui.trajectory.model import GENERIC, Trajectory, domain_key
+    from deltamem_tui.trajectory.readers.reading import read_logs
+
+    first = islice(read_logs(logs), _LOOKED_AT)
+    found = Counter(domain_key(each.domain) for each in first if isinstance(each, Trajectory))
+    if not found:
+        raise UsageError(
+            f"no episode can be read in {one_line(logs[0], 80)}",
+            hint="`deltamem episode formats` lists what is read",
+        )
+    (domain, count), *_ = found.most_common(1)
+    if domain not in known_domains():
+        return GENERIC, "these logs are of no game that is known, so the domain is generic"
+    return domain, f"{count} of {counted(found.total(), 'episode')} looked at are of {domain}"
+
+
 _REFUSED_SHOWN = 20
+_LOOKED_AT = 100
 _NUMBERS: tuple[str, ...] = ("nodes", "failures", "of these", "tokens", "hits")
 _OF_LAYERS = (  # where a node is what its parent lacks
     *("nodes", "roots", "residuals", "failures", "consolidated"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from deltamem_tui.bank.bank import Bank
@@ -26,6 +28,30 @@ def test_a_domain_without_a_preset_is_taken(empty: Program) -> None:
     data = empty.json("init", "other", "--embedder", "hashing", "--domain", "go").data
     assert data["domain"] == "go"
     assert data["parameters"] == to_record(Parameters.preset("generic", "hashing"))
+
+
+def test_logs_of_a_game_choose_its_domain(empty: Program) -> None:
+    def log(name: str, *domains: str) -> str:
+        steps = [{"action": "look", "observation": "a room"}]
+        records = [
+            {"task": f"task {number}", "domain": domain, "steps": steps}
+            for number, domain in enumerate(domains)
+        ]
+        path = empty.folder / name
+        path.write_text("".join(json.dumps(record) + "\n" for record in records))
+        return str(path)
+
+    games = log("games.jsonl", "ALFWorld", "alfworld", "shop")
+    answer = empty("init", "games", "--embedder", "hashing", "--for", games)
+    assert "2 of 3 episodes looked at are of alfworld" in answer.err
+    made = empty.json("init", "work", "--embedder", "hashing", "--for", log("work.jsonl", "shop"))
+    assert made.data["domain"] == "generic"
+    own = empty.json("init", "own", "--embedder", "hashing", "--for", games, "--domain", "webshop")
+    assert own.data["domain"] == "webshop"
+    (empty.folder / "notes.jsonl").write_text("not a log\n")
+    bad = empty("init", "bad", "--for", str(empty.folder / "notes.jsonl"))
+    assert bad.code != 0
+    assert not (empty.folder / "memory_banks" / "bad").exists()
 
 
 @pytest.mark.parametrize("domain", ["../../../etc", "a/b", "Bad Dom/ain"])
