@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -34,7 +33,6 @@ _NOTES = {
     "agents-md": "what every task of the bank needs; agents read such a file by themselves",
 }
 _AGENTS_FILE = "AGENTS.md"
-_SHOWN = 10
 
 
 def export(
@@ -65,6 +63,8 @@ def export(
     """
     if form != "archive" and (episodes or journal or builder):
         raise UsageError("--episodes, --journal and --builder are for archives", hint="leave --as")
+    if form == "skills" and replace:
+        raise UsageError("a folder of skills is not written over", hint="remove it first")
     from deltamem_tui.memory.transfer import export
     from deltamem_tui.memory.transfer.plain import write_agents_md
     from deltamem_tui.memory.transfer.skills import write_skills
@@ -80,7 +80,7 @@ def export(
         if ready.leaks and not allow_secrets:
             return _withheld(opened, ready.leaks)
         if form == "skills":
-            written = write_skills(opened, path, replace=replace)
+            written = write_skills(opened, path)
         elif form == "agents-md":
             write_agents_md(opened, path, replace=replace)
         elif path.is_file() and not is_archive(path):
@@ -148,7 +148,7 @@ def install(
     """
     from deltamem_tui.bank import transfer as installing
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.transfer.skills import bank_of_skills, changes
+    from deltamem_tui.memory.transfer.skills import bank_of_skills
     from deltamem_tui.memory.transfer.views import view_install
 
     source = source.expanduser()
@@ -168,6 +168,6 @@ def install(
     notes: list[object] = ["sound; nothing was written"]
     if not dry_run:
         notes = [f"{path.name} is installed" + (", and frozen" if bank.frozen else ""), *view.notes]
-    for changed, how in islice(changes(source) if archive else (), _SHOWN):
-        notes.append(f"{one_line(changed, 200)} {how}, and is not taken in")
+    if archive:
+        notes.append("its pages are not read: what was changed in them is not taken in")
     return Result("install", view.record, view=facts(view.facts), notes=notes)

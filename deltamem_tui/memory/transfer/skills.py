@@ -9,8 +9,7 @@ DIR/
   knowledge/<x>.md             any other root, with all below it
 ```
 
-A folder appears whole, and an earlier export is replaced whole, in one step. Nothing goes that an
-export did not write, or that a person changed since: the bank in it says what was written.
+A folder appears whole, where nothing is; no folder is written over.
 
 Agents expand SKILL.md when they load it: they run commands in it and fill in arguments. So its
 body holds nothing that was learnt; the other files, which they only read, hold all of it, each
@@ -31,7 +30,6 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.transfer import pack
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.errors import BankExistsError
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import method_of
@@ -60,16 +58,14 @@ _RULE = re.compile("-{3,}")
 _EXPANDED = re.compile(r"\$(?=[\w{(])|(?<!\w)@(?=\S)")
 
 
-def write_skills(bank: Bank, folder: Path, *, replace: bool = False) -> dict[str, Any]:
+def write_skills(bank: Bank, folder: Path) -> dict[str, Any]:
     """Write a bank as Agent Skills into a folder, which appears whole or not at all.
 
     Returns the `folder`, and how many `skills` and `files` were written. Raises a BankExistsError
-    if something else is at `folder`, or an earlier export is not to be replaced, holds other files
-    too, or was changed since.
+    if something is at `folder`.
     """
-    replaced = _is_replaceable(folder, replace=replace)
     texts = skill_texts(bank)
-    with files.new_folder(folder, replacing=replaced) as draft:
+    with files.new_folder(folder) as draft:
         for path, text in texts.items():
             _write(draft / path, text.encode())
         pack(bank).write(draft / _BANK)
@@ -85,45 +81,6 @@ def bank_of_skills(folder: Path) -> Path | None:
     archive = folder / _BANK
     with files.storage_errors(folder):
         return archive if archive.is_file() and any(folder.glob("*/*.md")) else None
-
-
-def changes(folder: Path) -> Iterator[tuple[str, str]]:
-    """Yield the files of an exported folder that are not as written, and how they differ."""
-    texts = skill_texts(Bank.open(folder / _BANK))
-    for found in sorted(folder.rglob("*")):
-        path, is_link = found.relative_to(folder).as_posix(), found.is_symlink()
-        if path == _BANK or (found.is_dir() and not is_link):
-            continue
-        if path not in texts:
-            yield path, "is not of the export"
-        elif is_link or not _holds(found, texts[path].encode()):
-            yield path, "was changed since the export"
-
-
-def _holds(path: Path, data: bytes) -> bool:
-    """Return whether a path is a plain file with these bytes; of others nothing is read."""
-    with files.storage_errors(path):
-        return path.is_file() and path.stat().st_size == len(data) and path.read_bytes() == data
-
-
-def _is_replaceable(folder: Path, *, replace: bool) -> bool:
-    """Return whether an earlier export is to be replaced; False where the folder is new."""
-
-    def refused(what: str, hint: str) -> BankExistsError:
-        return BankExistsError(what, source=str(folder), hint=hint)
-
-    with files.storage_errors(folder):
-        if folder.is_symlink():
-            raise refused("a link is not written over", "choose another folder")
-        if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
-            return False
-        if bank_of_skills(folder) is None:
-            raise refused("not an export of skills", "choose another folder")
-    if not replace:
-        raise refused("a bank was exported here before", "`--replace` writes it anew")
-    for path, how in changes(folder):
-        raise refused(f"{one_line(path, 80)} {how}", "move it away, or choose another folder")
-    return True
 
 
 def _write(path: Path, data: bytes) -> None:

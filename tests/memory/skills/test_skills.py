@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.method import display_of, names
-from deltamem_tui.memory.transfer.skills import bank_of_skills, changes, skill_texts, write_skills
+from deltamem_tui.memory.transfer.skills import bank_of_skills, skill_texts, write_skills
 from deltamem_tui.text import clean
 from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, UNCLEAN_SPROUTS, Sprout, grown_bank
@@ -135,17 +134,3 @@ def test_the_bank_goes_along(tmp_path: Path, method: str) -> None:
         assert len(tree) or not display_of(bank, name).asked
         assert list(again.tree(name)) == list(tree)
         assert np.array_equal(again.tree(name).embeddings, tree.embeddings)
-    assert not [*changes(tmp_path / "skills")]
-
-
-def test_no_link_is_followed(folder: Path, tmp_path: Path) -> None:
-    page = how(folder)
-    page.rename(tmp_path / "elsewhere.md")
-    page.symlink_to(tmp_path / "elsewhere.md")
-    (folder / "beyond").symlink_to(tmp_path)
-    os.mkfifo(folder / "pipe")
-    assert [*changes(folder)] == [
-        ("beyond", "is not of the export"),
-        ("boil-water/how.md", "was changed since the export"),
-        ("pipe", "is not of the export"),
-    ]
