@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Interruption, Invocation, interruptible
 from deltamem_tui.cli.options import argument, flag, option
-from deltamem_tui.cli.page import Page
-from deltamem_tui.cli.result import InterruptionError, Result, table
+from deltamem_tui.cli.result import InterruptionError, Result, facts, table
 from deltamem_tui.errors import DeltaMemError, UsageError
 from deltamem_tui.text import clean, counted, one_line
 
 if TYPE_CHECKING:
     from deltamem_tui.agents.queued import QueuedImport
     from deltamem_tui.bank.bank import Bank
-    from deltamem_tui.memory.episodes.import_report import FileTally, ImportReport, Reception
+    from deltamem_tui.memory.episodes.import_report import ImportReport, Reception
     from deltamem_tui.trajectory.logs.sources import FoundLog
 
 
@@ -108,15 +107,10 @@ def import_(
         errors.append(_interrupted(0 if dry_run else found.count("imported")))
     report = view_import(found, outcomes["outcomes_name"])
 
-    def view(page: Page) -> None:
-        page.facts(report.facts)
-        rows = [_row(file, tally) for file, tally in found.files.items()]
-        page.table(_COLUMNS, rows, zeros=False)
-
     status = Result.verdict(found.total.episodes, errors)
     is_told = found.total.without_outcome and not dry_run  # what a dry run read is not there
     notes = [*report.notes, *(_waiting(opened, bank) if is_told else ())]
-    return Result("import", report.record, errors, status, view=view, notes=notes)
+    return Result("import", report.record, errors, status, view=facts(report.facts), notes=notes)
 
 
 def _waiting(opened: Bank, bank: str) -> Iterator[str]:
@@ -146,25 +140,6 @@ def _interrupted(kept: int) -> InterruptionError:
 
 
 _SHOWN = 5  # episodes that wait
-_COLUMNS = (
-    *("format", "file", "episodes", "steps", "success", "failure", "unknown"),
-    *("duplicates", "redacted", "rejected"),
-)
-
-
-def _row(file: str, tally: FileTally) -> tuple[str | int, ...]:
-    return (
-        ", ".join(tally.formats),
-        file,
-        tally.episodes,
-        tally.steps,
-        tally.successes,
-        tally.failures,
-        tally.episodes - tally.successes - tally.failures,
-        tally.receptions["duplicate"],
-        tally.redactions.total(),
-        tally.rejected,
-    )
 
 
 def _import_queued(invocation: Invocation, only: str | None) -> Result:

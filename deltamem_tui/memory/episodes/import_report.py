@@ -1,4 +1,4 @@
-"""Results of importing logs: a tally per file, an entry per episode, and all of it in words.
+"""Results of importing logs: a tally, an entry per episode, and all of it in words.
 
 Lists are bounded by `LISTED`, however much was read; entries are kept only on request.
 """
@@ -20,9 +20,7 @@ from deltamem_tui.trajectory.model import Outcome, OutcomeSource, Trajectory
 from deltamem_tui.trajectory.receipt_file import ReceiptFile
 
 LISTED = 1000
-"""How many refusals and notices are kept, and logs tallied apart: the first. All are counted."""
-OTHER_FILES = "other logs"
-"""The name of all further ones."""
+"""How many refusals and notices are kept: the first. All are counted."""
 
 _NOTICES = 5
 _FORMATS = 40
@@ -92,8 +90,8 @@ class EpisodeImport(Struct, frozen=True, gc=False):
 
 
 @dataclass(slots=True)
-class FileTally:
-    """Counts of one log, or of all. Everything but `without_outcome` counts duplicates too.
+class Tally:
+    """Counts of what was read. Everything but `without_outcome` counts duplicates too.
 
     Attributes:
         formats: The first formats it was read as; of the project's own logs, those that their
@@ -148,9 +146,6 @@ class ImportReport:
     """Results of importing some logs.
 
     Attributes:
-        total: A tally of all logs.
-        files: A tally per log, by its name, in the order in which they were read. From `LISTED`
-            on, further logs are one, `OTHER_FILES`.
         entries: An entry for every episode, in order, if they are `listed`.
         rejected: The first records that were refused, as `notices` has the first notices.
         named: Those of the user's ids that name an episode that was read; others are `unmatched`.
@@ -163,8 +158,7 @@ class ImportReport:
     redaction: Redaction = "secrets"
     dry_run: bool = False
     listed: bool = True
-    total: FileTally = field(default_factory=FileTally)
-    files: dict[str, FileTally] = field(default_factory=dict)
+    total: Tally = field(default_factory=Tally)
     entries: list[dict[str, Any]] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
@@ -179,8 +173,7 @@ class ImportReport:
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
         arrival, found, outcome = received.arrival, received.arrival.trajectory, received.outcome
-        for tally in self._tallies(found.source.file):
-            tally.add(received)
+        self.total.add(received)
         self.receipts_added += bool(received.is_written and found.receipts)
         if received.reception != "duplicate" and outcome.success is None and outcome.reason:
             self.reasons[outcome.reason] += 1
@@ -191,8 +184,7 @@ class ImportReport:
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""
-        for tally in self._tallies(error.source or ""):
-            tally.refuse(error)
+        self.total.refuse(error)
         if len(self.rejected) < LISTED:
             self.rejected.append(error)
 
@@ -219,12 +211,6 @@ class ImportReport:
         )
         return (*self.rejected, rest)
 
-    def _tallies(self, file: str) -> tuple[FileTally, FileTally]:
-        """Return the tally of a log and that of all."""
-        if file not in self.files and len(self.files) >= LISTED:
-            file = OTHER_FILES
-        return self.files.setdefault(file, FileTally()), self.total
-
 
 # In words
 
@@ -250,7 +236,12 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "redactions": dict(total.redactions),
         "redaction": found.redaction,
         "dry_run": found.dry_run,
-        "files": [_file_record(file, tally) for file, tally in found.files.items()],
+        "formats": total.formats,
+        "episodes": total.episodes,
+        "steps": total.steps,
+        "successes": total.successes,
+        "failures": total.failures,
+        "outcomes": dict(total.sources),
         "trajectories": [entry for entry in found.entries if entry["reception"] != "duplicate"],
     }
     would = "would be " if found.dry_run else ""
@@ -258,27 +249,14 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
         **({f"{would}grown": record["grown"]} if record["grown"] else {}),
         **{name: record[name] for name in ("duplicates", "rejected")},
+        "read as": _names(total.formats),
+        **{name: record[name] for name in ("steps", "successes", "failures")},
         **{f"outcome {_SOURCES[source]}": n for source, n in sorted(total.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
         **{f"{kind} mentions redacted": count for kind, count in sorted(total.redactions.items())},
     }
     notes = [*_notes(found, outcomes_name)]
     return ReportView(record, facts, notes=notes, summary=_import_summary(found))
-
-
-def _file_record(file: str, tally: FileTally) -> dict[str, Any]:
-    return {
-        "source": file,
-        "formats": tally.formats,
-        "episodes": tally.episodes,
-        "steps": tally.steps,
-        "successes": tally.successes,
-        "failures": tally.failures,
-        "outcomes": dict(tally.sources),
-        "duplicates": tally.receptions["duplicate"],
-        "redactions": dict(tally.redactions),
-        "rejected": tally.rejected,
-    }
 
 
 def _entry(found: Trajectory, outcome: Outcome, reception: Reception) -> dict[str, Any]:

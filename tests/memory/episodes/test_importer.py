@@ -107,7 +107,7 @@ def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     few = take_in(bank, errors[:3])
     assert (few.total.rejected, few.refusals) == (3, tuple(errors[:3]))
     found = take_in(bank, [*errors, episode(X)])
-    assert (found.total.rejected, found.files["a"].rejected, found.rejected) == (5, 5, errors[:3])
+    assert (found.total.rejected, found.rejected) == (5, errors[:3])
     *listed, rest = found.refusals
     assert listed == errors[:3]
     assert rest.message.startswith("2 more records were refused")
@@ -173,14 +173,12 @@ def test_a_tally_per_file_and_no_more_if_not_asked(bank: Bank) -> None:
     ]
     found = take_in(bank, records, listed=False)
     assert found.entries == []
-    first, second = found.files["one"], found.files["other"]
-    assert (first.formats, first.episodes, first.steps) == (["native"], 3, 3)
-    assert first.receptions == {"imported": 2, "duplicate": 1}
-    assert (first.successes, first.failures, first.without_outcome, first.rejected) == (3, 0, 0, 0)
-    assert first.redactions.total() == 1
-    assert (second.formats, second.successes, second.failures) == (["react"], 0, 1)
-    assert second.sources == {"stated": 1, "unknown": 1}
-    assert (second.without_outcome, second.rejected) == (1, 1)
+    total = found.total
+    assert (total.formats, total.steps) == (["native", "react"], 5)
+    assert total.receptions == {"imported": 4, "duplicate": 1}
+    assert (total.successes, total.failures, total.rejected) == (3, 1, 1)
+    assert total.sources == {"stated": 4, "unknown": 1}
+    assert total.redactions.total() == 1
     assert (found.total.episodes, found.total.without_outcome) == (5, 1)
 
 
@@ -225,7 +223,7 @@ def test_a_person_has_the_last_word_while_the_episode_waits(
     take_in(bank, [before])
     found = take_in(bank, [said(False, "user")])
     assert (found.count("updated"), found.total.changed, found.rejected) == (1, changed, [])
-    assert found.files["log.jsonl"].failures == 1
+    assert found.total.failures == 1
     (kept,) = episodes(Bank.open(bank.path))
     assert kept.outcome == Outcome(success=False, source="user")
     assert receptions(bank, before) == [again]
@@ -244,7 +242,7 @@ def test_two_records_that_contradict_each_other_are_told(
         (error,) = found.rejected
         assert "states failure, but an earlier record states success" in error.message
         assert (error.source, error.position) == ("log.jsonl", "line 2")
-        assert (found.total.episodes, found.files["log.jsonl"].rejected) == (1, 1)
+        assert (found.total.episodes, found.total.rejected) == (1, 1)
     assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
 
 
