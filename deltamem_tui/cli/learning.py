@@ -13,13 +13,13 @@ from deltamem_tui.cli.models import (
     checked_prompts,
     chosen_model,
     extractor_for,
-    model_clients,
+    model_client,
     model_settings,
 )
 from deltamem_tui.cli.options import ModelOptions, option
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import InterruptionError, Result
-from deltamem_tui.errors import BudgetError, DeltaMemError, ExtractionError, UsageError
+from deltamem_tui.errors import DeltaMemError, ExtractionError, UsageError
 
 if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
@@ -85,9 +85,9 @@ def _batch_of(
             hint = "`--batch FILE` says where what is asked next goes"
             raise UsageError("`--answers` goes with `--batch` only", hint=hint)
         return None
-    asks = model.fallback or model.max_cost is not None or model.no_cache
+    asks = model.max_cost is not None or model.no_cache
     if not alone or model.dry_run or asks:
-        options = "--dry-run, --max-cost, --no-cache, --fallback, --concurrency, --extractor"
+        options = "--dry-run, --max-cost, --no-cache, --concurrency, --extractor"
         raise UsageError(
             f"{options}: not with `--batch`", hint="nothing is asked in a batch's round"
         )
@@ -215,8 +215,6 @@ def judge(
     bank: options.Bank,
     limit: options.Limit = None,
     concurrency: options.Concurrency = 1,
-    batch: Requests = None,
-    answers: Answers = None,
     *,
     model: ModelOptions,
 ) -> Result:
@@ -224,17 +222,14 @@ def judge(
 
     What a log states or you gave stays. Every judgement is committed by itself, so an interrupted
     run goes on where it stopped. Only an admission other than the usual `strict` learns from judged
-    episodes, such as `extract --admit all`. `--batch` and `--answers` are those of `extract`.
+    episodes, such as `extract --admit all`.
     """
     from deltamem_tui.memory.runs import judging
-    from deltamem_tui.memory.runs.questions import judging_questions
     from deltamem_tui.memory.writers.model import Judge
 
     folders = checked_prompts(invocation, model.prompts)
     opened = invocation.open(bank, write=not model.dry_run)
-    rounds = _batch_of(invocation, opened, batch, answers, model, alone=concurrency == 1)
-    client, fallback = model_clients(invocation, model, rounds.batch if rounds else None)
-    judge = Judge(client, opened.manifest.domain, folders, fallback=fallback)
+    judge = Judge(model_client(invocation, model), opened.manifest.domain, folders)
     ids = judging.without_outcome(opened, limit)
     if model.dry_run:
         with invocation.output.progress("counting", len(ids)) as advance:
@@ -243,20 +238,11 @@ def judge(
     with interruptible() as stop, invocation.output.progress("judging", len(ids)) as advance:
         how: dict[str, Any] = {"concurrency": concurrency, "advance": advance, "stopped": stop}
         done = judging.judge_episodes(opened, judge, ids, **how)
-    # A batch asks nothing at once: its client refuses each question as one that costs too much.
-    of_batch = BudgetError if rounds else ()
-    errors = _problems(
-        invocation, rounds, (each for each in done.errors if not isinstance(each, of_batch))
-    )
-    if rounds:
-        judged = {episode.id for episode, _ in done.judged}
-        left = [each for each in ids if each not in judged]
-        rounds.write(judging_questions(opened, judge, left, rounds.batch))
+    errors = _problems(invocation, None, done.errors)
     if done.interrupted or (stop() and not errors):
         errors.append(InterruptionError("interrupted", hint="what was judged before stays"))
     view = judging.view_judging(done, bank)
-    status = Result.verdict(len(done.judged) + (rounds.worked if rounds else 0), errors)
-    return Result.of_view("judge", rounds.shown(view) if rounds else view, errors, status)
+    return Result.of_view("judge", view, errors, Result.verdict(len(done.judged), errors))
 
 
 def consolidate(
@@ -271,7 +257,6 @@ def consolidate(
     from deltamem_tui.llm.cost import Usage
     from deltamem_tui.memory.engine import due
     from deltamem_tui.memory.runs.learning import LearningRun
-    from deltamem_tui.memory.runs.questions import estimate_fusions
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     opened = invocation.open(bank, write=not model.dry_run)
@@ -280,10 +265,8 @@ def consolidate(
     manifest = opened.manifest
     chosen = extractor_for(invocation, manifest.domain, [manifest.method], extractor, model)
     if model.dry_run:
-        chains, usage = due(opened), Usage()
-        if isinstance(chosen, ModelExtractor):
-            usage = estimate_fusions(opened, chains, chosen)
-        return _fusions([_row(e.collection, e.nodes[-1].id, "due") for e in chains], 0, [], usage)
+        rows = [_row(each.collection, each.nodes[-1].id, "due") for each in due(opened)]
+        return _fusions(rows, 0, [], Usage())
     rows, errors, done = [], list[DeltaMemError](), 0
     with interruptible() as stop:
         try:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -47,28 +46,6 @@ def model_client(
         batch=batch,
         budget=budget,
     )
-
-
-def model_clients(
-    invocation: Invocation,
-    wanted: ModelOptions,
-    batch: BatchCaller | None = None,
-    budget: Budget | None = None,
-) -> tuple[Client, Client | None]:
-    """Return the client for the model, and for the one that is asked where that one fails.
-
-    They keep the limit on cost together. The second one is at its provider's server.
-    """
-    from deltamem_tui.llm.cost import Budget
-
-    budget = budget or Budget(wanted.max_cost)
-    client = model_client(invocation, wanted, batch, budget)
-    if wanted.fallback is None:
-        return client, None
-    other = replace(
-        wanted, model=wanted.fallback, api_base=None, window=None, answer_tokens=None, price=None
-    )
-    return client, model_client(invocation, other, budget=budget)
 
 
 def model_settings(invocation: Invocation, wanted: ModelOptions) -> Configuration:
@@ -121,8 +98,8 @@ def extractor_for(
     from deltamem_tui.memory.writers.model import ModelExtractor
 
     folders = checked_prompts(invocation, wanted.prompts)
-    client, fallback = model_clients(invocation, wanted, batch, budget)
-    made = ModelExtractor(client, domain, folders, method=methods[0], fallback=fallback)
+    client = model_client(invocation, wanted, batch, budget)
+    made = ModelExtractor(client, domain, folders, method=methods[0])
     for method in methods:
         made.of_method(method_named(method)).check()
     return made

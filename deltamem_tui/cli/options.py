@@ -107,9 +107,6 @@ class ModelOptions:
     timeout: Annotated[
         float | None, option("--timeout", "SECONDS", "For each answer.", min=0.1, max=86_400.0)
     ] = None
-    fallback: Annotated[
-        str | None, option("--fallback", "NAME", "A model for what the first cannot answer.")
-    ] = None
     window: Annotated[
         int | None, option("--window", "N", "The tokens of the model's window.", min=1)
     ] = None

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from msgspec.structs import replace
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.llm.cache import BatchCaller
@@ -17,7 +16,6 @@ from deltamem_tui.llm.call import Reply as KeptReply
 from deltamem_tui.memory.episodes.outcomes import known_episode
 from deltamem_tui.memory.runs.learning import LearningRun
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
-from deltamem_tui.trajectory.model import Outcome
 from deltamem_tui.trajectory.readers.native import to_line
 from tests.cli.support import Program
 from tests.llm.server import ModelServer, Reply, Request
@@ -25,7 +23,6 @@ from tests.llm.support import client
 from tests.memory.writers.model import sensible
 from tests.memory.writers.model.generated import generated
 from tests.memory.writers.model.learning import payments
-from tests.memory.writers.model.support import verdict
 
 EPISODES = generated(9)
 MODEL = "openai/loopback-model"
@@ -155,36 +152,11 @@ def test_only_what_was_asked_is_taken_and_paid_once(house: Program) -> None:
     assert not payments(Bank.open(house.bank.parent / "other"))
 
 
-def test_a_judge_is_asked_in_a_batch_too(house: Program) -> None:
-    lines = [to_line(replace(each, outcome=Outcome())) for each in EPISODES[:3]]
-    (house.folder / "unsaid.jsonl").write_bytes(b"".join(lines))
-    house("init", "unsaid", "--embedder", "hashing")
-    house("import", "unsaid", "unsaid.jsonl")
-    call = ("judge", "unsaid", "--model", MODEL, "--batch", "asked.jsonl")
-    assert house.json(*call).data["batch"]["asked"] == 3
-    texts = (verdict("yes"), verdict("no"), "Who knows.")
-    choices = [
-        {"message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        for text in texts
-    ]
-    bodies = [{"choices": [choice]} for choice in choices]
-    results = [
-        {"custom_id": json.loads(line)["custom_id"], "response": {"status_code": 200, "body": body}}
-        for line, body in zip(requests(house), bodies, strict=True)
-    ]
-    (house.folder / "results.jsonl").write_text("\n".join(map(json.dumps, results)))
-    data = house.json(*call, "--answers", "results.jsonl").data
-    assert (data["successes"], data["failures"], data["batch"]["asked"]) == (1, 1, 1)
-    messages = json.loads(requests(house)[0])["body"]["messages"]
-    assert "cannot be used: there is no complete JSON object" in messages[-1]["content"]
-
-
 @pytest.mark.parametrize(
     "options",
     [
         ["--answers", "results.jsonl"],
         ["--batch", "b", "--max-cost", "1"],
-        ["--batch", "b", "--fallback", "openai/strong"],
         ["--batch", "b", "--dry-run"],
         ["--batch", "b", "--no-cache"],
         ["--batch", "b", "--extractor", "rules"],

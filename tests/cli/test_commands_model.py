@@ -94,24 +94,12 @@ def test_a_known_price_is_summed_up_and_a_limit_kept(house: Program, server: Mod
     assert house.json("info", "kitchen").data["waiting"] == 6
 
 
-def test_a_stronger_model_is_asked_where_the_first_gives_nothing(
-    house: Program, server: ModelServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """At its provider, whatever the address of the first; both keep one limit."""
-    monkeypatch.setenv("OPENAI_API_BASE", server.base)
-
-    def replies(request: Request) -> Reply:
-        weak = request.body["model"] != PRICED.partition("/")[2]
-        return Reply("What?") if weak else sensible.reply(request)
-
-    server.replies = replies
-    call = by_model(server, "--fallback", PRICED, "--limit", "1")
-    assert "the price of" in house(*call, "--max-cost", "1").error
-    answer = house.json(*call, "--price", "0/0", "--max-cost", "1")
-    assert answer.data["learned"] == 1
-    assert answer.data["usage"]["calls"] == len(server.requests) == 2 * 3
-    nodes = [node for tree in Bank.open(house.bank).trees.values() for node in tree]
-    assert {node.origin.model for node in nodes} == {PRICED}
+def test_another_model_learns_what_the_first_could_not(house: Program, server: ModelServer) -> None:
+    server.replies = lambda _: Reply("What?")
+    assert house(*by_model(server, "--limit", "1")).code == 1
+    server.replies = sensible.reply
+    call = by_model(server, "--limit", "1", "--model", PRICED)
+    assert house.json(*call).data["learned"] == 1
 
 
 def test_a_dry_run_sends_and_writes_nothing(house: Program, server: ModelServer) -> None:

@@ -206,7 +206,6 @@ model check flawed
 
 extract kitchen --model openai/gpt-4o-mini --dry-run --admit all
 episode judge kitchen --model openai/gpt-4o-mini --dry-run
-episode judge kitchen --model openai/gpt-4o-mini --batch asked.jsonl
 episode judge kitchen --model openai/gpt-4o-mini --limit 1
 episode judge kitchen --model openai/stubborn
 episode judge kitchen --model openai/gpt-4o-mini
@@ -229,7 +228,6 @@ extract shed --model openai/interrupted
 extract shed --model openai/gpt-4o-mini --no-cache
 bank info shed
 bank parameters shed task.k_cons=1 env.k_cons=1
-bank consolidate shed --model openai/gpt-4o-mini --dry-run
 bank consolidate shed --model openai/gpt-4o-mini
 lab replay kitchen --model openai/gpt-4o-mini --method reasoningbank
 lab replay kitchen --model openai/gpt-4o-mini --method awm --max-cost 0 --no-cache

@@ -35,14 +35,12 @@ from deltamem_tui.llm.cache import BatchCaller
 from deltamem_tui.llm.call import ChatRequest
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.engine import as_stored, learn_stored, writer_of
-from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.method import method_of
-from deltamem_tui.memory.plan import Due
 from deltamem_tui.memory.reports.view import ReportNote, ReportView
 from deltamem_tui.memory.runs.learning import LearningReport, learn_episodes
 from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.extraction import Call, Extraction, FunctionWriter
-from deltamem_tui.memory.writers.model import Judge, ModelExtractor
+from deltamem_tui.memory.writers.model import ModelExtractor
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.trajectory.logs.log import Log
 from deltamem_tui.trajectory.logs.record import LogLimits
@@ -57,17 +55,17 @@ _LIMITS = LogLimits(record_bytes=8_000_000, nesting=100)
 
 
 class _Counter:
-    """Counts the questions to a model; the rules write, unless nothing is to be kept."""
+    """Counts the questions to a model; the rules write."""
 
-    def __init__(self, bank: Bank, extractor: ModelExtractor, *, writes: bool = True) -> None:
+    def __init__(self, bank: Bank, extractor: ModelExtractor) -> None:
         self.usage = Usage()
         self.writer = FunctionWriter(extractor.name, self._write)
         self._asked: set[str | None] = set()
         self._extractor = extractor.of_method(method_of(bank))
-        self._rules = writer_of(bank) if writes else None
+        self._rules = writer_of(bank)
 
     def begin(self) -> None:
-        """Begin an episode or a fusion, which asks again where no answers are kept."""
+        """Begin an episode, which asks again where no answers are kept."""
         if not self._extractor.client.keeps:
             self._asked.clear()
 
@@ -83,7 +81,7 @@ class _Counter:
         prompt = request.prompt if request else None
         self.usage += Usage(cached=1) if prompt in self._asked else took
         self._asked.add(prompt)
-        return self._rules.write(*question) if self._rules else Extraction(None, "not asked")
+        return self._rules.write(*question)
 
 
 def estimate_learning(
@@ -109,16 +107,6 @@ def estimate_learning(
             with suppress(ExtractionError, TrajectoryError, VectorError):  # the run will report it
                 learn_stored(stage, as_stored(bank, trajectory), counter.writer, embedder)
             advance()
-    return counter.usage
-
-
-def estimate_fusions(bank: Bank, chains: Iterable[Due], extractor: ModelExtractor) -> Usage:
-    """Estimate what fusing chains that are due will take. Nothing is sent."""
-    counter, embedder = _Counter(bank, extractor, writes=False), embedder_of(bank)
-    for each in chains:
-        counter.begin()
-        with suppress(DeltaMemError):  # the run will report it
-            method_of(bank).maintain(bank, each, counter.writer, embedder)
     return counter.usage
 
 
@@ -235,22 +223,6 @@ def learn_round(
 
     report = learn_episodes(bank, extractor, ready(), advance=advance, stopped=stopped)
     return report, [*noted.found.values()]
-
-
-def judging_questions(
-    bank: Bank, judge: Judge, ids: Iterable[str], batch: BatchCaller
-) -> Questions:
-    """Return what judging episodes would ask."""
-    noted = _Noted(batch)
-    judge = judge.paying(noted.paid)
-    for each in ids:
-        with suppress(ExtractionError, TrajectoryError):  # the run reports it
-            try:
-                if found := episode(bank, each):
-                    judge.judge(found)
-            except BudgetError:
-                noted.note()
-    return [*noted.found.values()]
 
 
 def write_requests(path: Path, batch: BatchCaller, asked: Questions) -> None:

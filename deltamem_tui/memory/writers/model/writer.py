@@ -41,8 +41,7 @@ class ModelExtractor:
     """Distils episodes by asking a model. Any number of threads may share one.
 
     The bank's `domain` is for episodes that name none. All of `on_payment` are called with each
-    answer when it comes, in whatever thread. The `fallback` is asked where no answer of the first
-    model can be used.
+    answer when it comes, in whatever thread.
     """
 
     name: ClassVar[str] = "model"
@@ -51,17 +50,15 @@ class ModelExtractor:
     folders: Sequence[Path] | None = None
     method: str = DEFAULT
     on_payment: tuple[OnPayment, ...] = ()
-    fallback: Client | None = None
 
     @property
     def usage(self) -> Usage:
         """The usage of everything that was asked."""
-        return self.client.usage + (self.fallback.usage if self.fallback else Usage())
+        return self.client.usage
 
     def cancel(self) -> None:
         """Give up the questions that are under way; see `Client.cancel`."""
-        for client in filter(None, (self.client, self.fallback)):
-            client.cancel()
+        self.client.cancel()
 
     def paying(self, on_payment: OnPayment) -> Self:
         """Return the same extractor, which reports what its answers take to this one too."""
@@ -93,13 +90,7 @@ class ModelExtractor:
                 return self._ask(purpose, source, request)
             except PromptTooLongError as error:
                 failed = ExtractionError(error.message, source=source or None, hint=error.hint)
-            except FailedCallError as error:
-                failed = error
-                break
-        if self.fallback is None:
-            raise failed
-        other = replace(self, client=self.fallback, fallback=None)
-        return other.write(purpose, episode, notes, inputs)
+        raise failed
 
     def estimate(self, purpose: str, request: Request | None) -> Usage:
         """Estimate what a request would take, with an answer of usual length. Nothing is sent."""

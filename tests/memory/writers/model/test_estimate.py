@@ -20,7 +20,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import waiting
 from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.runs.learning import LearningRun
-from deltamem_tui.memory.runs.questions import estimate_fusions, estimate_learning
+from deltamem_tui.memory.runs.questions import estimate_learning
 from deltamem_tui.memory.vectors.search import embedder_of
 from deltamem_tui.memory.writers.model.writer import ModelExtractor
 from deltamem_tui.trajectory.model import Step, Trajectory
@@ -119,7 +119,7 @@ def test_the_same_question_is_counted_as_often_as_it_is_paid(
     assert estimate.prompt_tokens == pytest.approx(run.asking.usage.prompt_tokens, rel=0.1)
 
 
-def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path) -> None:
+def test_fusions_that_are_due_are_made(server: ModelServer, tmp_path: Path) -> None:
     bank = bank_with(tmp_path / "bank", generated(20), TreeParameters(tau_base=0.8, k_cons=None))
     run_over(bank, server)
     low = TreeParameters(tau_base=0.8, k_cons=1)
@@ -128,15 +128,10 @@ def test_fusions_are_estimated_and_then_made(server: ModelServer, tmp_path: Path
     server.replies = sensible.reply
     chains = due(bank)
     assert len(chains) > 2
-    estimate = estimate_fusions(
-        bank, chains, ModelExtractor(client(server, budget=Budget(NOTHING)))
-    )
-    assert server.requests == []
     asking = ModelExtractor(client(server))
     with LearningRun(bank, asking, concurrency=4) as run:
         fusions = list(run.consolidate())
     assert [fusion.root is not None for fusion in fusions] == [True] * len(chains)
-    assert estimate.prompt_tokens == pytest.approx(asking.client.usage.prompt_tokens, rel=0.01)
     for fusion in fusions:
         assert fusion.root is not None
         assert fusion.root.origin.nodes == tuple(node.id for node in fusion.chain)

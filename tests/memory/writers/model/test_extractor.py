@@ -261,25 +261,6 @@ def test_a_skill_that_names_no_action_of_its_log_is_marked(server: ModelServer) 
     assert "taken with a flaw" in extraction.reason
 
 
-def test_a_stronger_model_answers_what_the_first_cannot(server: ModelServer) -> None:
-    paid: list[tuple[str, int]] = []
-    asking = ModelExtractor(
-        client(server),
-        fallback=client(server, "openai/strong"),
-        on_payment=(lambda each: paid.append((each.model, each.usage.calls)),),
-    )
-    server.answer(*["What?"] * 3, said(SKILL))
-    extraction = extract(asking, "task", EPISODE, ())
-    assert (extraction.payload, extraction.model) == (SKILL, "openai/strong")
-    assert [each.body["model"] for each in server.requests] == ["loopback-model"] * 3 + ["strong"]
-    assert paid == [(MODEL, 1)] * 3 + [("openai/strong", 1)]
-    assert asking.usage.calls == 4
-    server.answer("What?")
-    with pytest.raises(ExtractionError, match="openai/strong gave no usable answer"):
-        extract(asking, "task", EPISODE, ())
-    assert len(server.requests) == 6
-
-
 # What a model of 135 million parameters gave, each kind once, in words of our own.
 RUBBISH = {
     "invented keys in a loop": '{"id": "' + "1234567890" * 80,
