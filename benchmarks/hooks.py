@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from benchmarks import big_bank, goals
 from benchmarks.goals import Goal
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.embedding.load import is_at_hand, load
+from deltamem_tui.embedding.load import load
 
 ROWS = 10_000
 ROUNDS = 12
@@ -34,7 +34,7 @@ def run() -> str:
     }
     with TemporaryDirectory() as folder:
         home = Path(folder)
-        for name in filter(is_at_hand, _LIMITS):
+        for name in _LIMITS:
             commands[name] = [*_HOOK, "prompt", "--bank", str(_bank(home, name).path)]
         rounds = [
             {name: _seconds(command, home, number) for name, command in commands.items()}

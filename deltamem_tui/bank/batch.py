@@ -14,7 +14,6 @@ writer repeats from the last line, whose numbers are absolute. Nothing needs the
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -41,7 +40,7 @@ from deltamem_tui.bank.table import (
     wrong_lengths,
 )
 from deltamem_tui.bank.tree import NO_PARENT, Tree, index_row
-from deltamem_tui.errors import BankCorruptError, BankError, DeltaMemError
+from deltamem_tui.errors import BankCorruptError, BankError
 
 # Small enough for the processor's own memory; to join all lines takes longer than to write them.
 _PIECE_BYTES = 1 << 18
@@ -280,46 +279,41 @@ class Batch:
     def commit(self, history: Journal) -> Tail:
         """Write the batch (steps 1 and 2). When this returns, it is acknowledged.
 
-        What its commit states is still to be done in place, by `apply` or the next writer.
+        What its commit states is still to be done in place, by `apply` or the next writer. If it
+        fails, what it leaves does not count, and the next writer removes that.
 
         Raises:
             BankError: The journal cannot say it in one line; the bank is as it was.
         """
         folder = history.path.parent
-        tail = self._tail
-        try:
-            self.stated().line()  # what cannot be read again is refused here, before any effect
-            extents = {name: each.snapshot.extent for name, each in self._additions.items()}
-            # A bank that was shipped without a journal gets one, before anything grows.
-            tail = tail or history.append(None, Commit(0, "adopt", journal.now(), extents=extents))
-            self._write(tail.commit)
-            if self._manifest:
-                self.write_file(folder / manifest.FILE_NAME, [manifest.encode(self._manifest)])
-            commit = self.stated()
-            if self._compacted:
-                self.write_file(history.path, [commit.line()])
-            if self._replaced:
-                files.sync(folder)
-            return history.append(tail, commit)
-        except DeltaMemError:
-            # Leave the files as they were, unless the journal may state the commit after all.
-            with suppress(DeltaMemError):
-                if tail is None or files.size(history.path) <= tail.length:
-                    for each in self._additions.values():
-                        if each.lines:
-                            each.table.cut(each.snapshot.extent)
-                    self.discard()
+        try:  # what cannot be read again is refused here, before any effect
+            self._stated().line()
+        except BankError:
+            self.discard()
             raise
+        extents = {name: each.snapshot.extent for name, each in self._additions.items()}
+        # A bank that was shipped without a journal gets one, before anything grows.
+        first = Commit(0, "adopt", journal.now(), extents=extents)
+        tail = self._tail or history.append(None, first)
+        self._write(tail.commit)
+        if self._manifest:
+            self.write_file(folder / manifest.FILE_NAME, [manifest.encode(self._manifest)])
+        commit = self._stated()
+        if self._compacted:
+            self.write_file(history.path, [commit.line()])
+        if self._replaced:
+            files.sync(folder)
+        return history.append(tail, commit)
 
     def discard(self) -> None:
         """Remove the successors that were written: they will not be committed."""
         for draft in self._replaced.values():
             files.remove(draft)
 
-    def stated(self, names: Iterable[str] = ()) -> Commit:
-        """Return the batch as one line of the journal, if these files are replaced too."""
+    def _stated(self) -> Commit:
+        """Return the batch as one line of the journal."""
         before = self._tail.commit if self._tail else Commit(sequence=0)
-        names = [*self._replaced, *names]
+        names = [*self._replaced]
         names += [manifest.FILE_NAME] if self._manifest else []
         names += [journal.FILE_NAME] if self._compacted else []
         extents = {name: each.extent for name, each in self._additions.items()}

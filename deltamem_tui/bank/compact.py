@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.batch import pieces
+from deltamem_tui.bank.disk import archive, files
 from deltamem_tui.bank.journal import Cells, Extent
 from deltamem_tui.bank.node import to_line
 from deltamem_tui.bank.table import Lines, NpyFile, Rows, TableSnapshot, first_rows, last_rows
@@ -32,7 +34,8 @@ class Compaction:
     """The result of a compaction; nothing is saved if there was nothing to save.
 
     Attributes:
-        bytes_saved: Bytes that are gone from all files together.
+        bytes_saved: Bytes that are gone from all files together. Less than 0 where the journal's
+            one line says more than all that it stands for.
         rows_saved: Lines that are gone from the line files, the journal's not counted.
         commits: How many commits the journal's one line stands for.
     """
@@ -54,24 +57,23 @@ def compact(bank: Bank) -> Compaction:
         BankError: What it counts does not fit one line of the journal; nothing is written.
     """
     with bank.writing() as batch:
-        history, length = bank.journal, bank.tail.length if bank.tail else 0
-        commits = sum(1 for _ in history.commits()) if history.exists else 0
+        commits = sum(1 for _ in bank.journal.commits()) if bank.journal.exists else 0
         tables = [_CompactTable(each) for each in bank.snapshots.values()]
         if not any(each.changed for each in tables) and commits < 2:
             return Compaction()
+        before = _bytes_of(bank.path)
         batch.log("compact", {"commits": commits})
         for table in tables:
             batch.compact(table.name, table.extent, table.cells)
-        # Looked at before any file is written: not if all it could do is to word lines anew.
-        line = batch.stated([name for table in tables for name in table.names()]).line()
-        saved = sum(each.bytes_saved for each in tables) + length - len(line)
-        if saved <= 0:
-            batch.log("")
-            return Compaction()
-        for table in tables:
             for name in table.names():
                 batch.write_file(bank.path / name, table.content(name))
-    return Compaction(saved, sum(each.rows_saved for each in tables), commits)
+    rows = sum(each.rows_saved for each in tables)
+    return Compaction(before - _bytes_of(bank.path), rows, commits)
+
+
+def _bytes_of(folder: Path) -> int:
+    found = filter(archive.FILE_NAME.fullmatch, files.names(folder))
+    return sum(files.size(folder / name) for name in found)
 
 
 class _CompactTable:
@@ -118,12 +120,6 @@ class _CompactTable:
     def rows_saved(self) -> int:
         """How many lines go."""
         return self._snapshot.extent.rows - self.extent.rows
-
-    @property
-    def bytes_saved(self) -> int:
-        """How much shorter the files get."""
-        per_row = sum(each.row_bytes for each in self._table.matrices)
-        return self._snapshot.extent.bytes - self.extent.bytes + self.rows_saved * per_row
 
     def content(self, name: str) -> Iterator[bytes]:
         """Yield a new file's bytes, in pieces."""

@@ -304,33 +304,18 @@ def put(batch: Batch, snapshots: Mapping[str, TableSnapshot], uses: Iterable[Use
     What the table has of an episode stays, and gets the same words; nodes of collections that the
     bank lacks are left out.
     """
-    given = {use.episode: use for use in uses}
-    snapshot, trees = snapshots[CREDIT.name], collection_names(snapshots)
-    index = snapshot.index
-    ids = np.array([each.encode() for each in given], dtype="S16")
-    rows = np.flatnonzero(np.isin(index["episode"], ids))
-    known: dict[tuple[str, int, bytes], int] = {}
-    changed: dict[int, list[int]] = {}
-    for row, (*_, tree, node, episode) in zip(rows.tolist(), index[rows].tolist(), strict=True):
-        known[episode.decode(), tree, node] = row
-        revision = int(snapshot.counters[row, _REVISION])
-        changed[row] = [revision, *given[episode.decode()].values[1:]]
-    new: dict[tuple[str, int, bytes], list[int]] = {}
-    for use in given.values():
-        for collection, node_id, revision in use.nodes:
-            if collection in trees:
-                address = use.episode, trees.index(collection), node_id.encode()
-                at = known.get(address)
-                shown = new.setdefault(address, use.values) if at is None else changed[at]
-                shown[_REVISION] = max(shown[_REVISION], revision)
-    values = np.array([*changed.values()], dtype=np.int64).reshape(-1, CREDIT.counters)
-    differ = (snapshot.counters[rows] != values).any(axis=1)
-    batch.state_counters(CREDIT.name, rows[differ], values[differ])
-    entries = [
-        (tree, int(node, 16), int(episode, 16), shown)
-        for (episode, tree, node), shown in new.items()
+    given = {int(use.episode, 16): use for use in uses}
+    trees, there = collection_names(snapshots), CREDIT.entries(snapshots)
+    known = there[np.isin(there["third"], np.array([*given], dtype=np.uint64))]
+    for row in known:
+        row["values"][1:] = given[int(row["third"])].values[1:]
+    new = [
+        (trees.index(collection), int(node, 16), episode, [revision, *use.values[1:]])
+        for episode, use in given.items()
+        for collection, node, revision in use.nodes
+        if collection in trees
     ]
-    CREDIT.add(batch, np.array(entries, dtype=CREDIT.entry_type), trees)
+    CREDIT.keep(batch, snapshots, joined([known, np.array(new, dtype=CREDIT.entry_type)]))
 
 
 def disputed(ledgers: Sequence[Entries], joint: Entries) -> Keys:

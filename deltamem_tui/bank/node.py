@@ -82,7 +82,7 @@ def parse_collections(record: object) -> Mapping[str, Collection]:
     return collections
 
 
-class Origin(Struct, frozen=True, gc=False):
+class Origin(Struct, frozen=True, forbid_unknown_fields=True, gc=False):
     """The origin of a node.
 
     Attributes:
@@ -186,14 +186,6 @@ DIGITS = b"0123456789abcdef"
 _WRONG = (msgspec.MsgspecError, ValueError, RecursionError)
 
 
-class LineOrigin(Origin, kw_only=True, frozen=True, forbid_unknown_fields=True, gc=False):
-    """A node's origin as its line has it: three of the keys are required."""
-
-    trajectory: Text
-    outcome_source: Text
-    extractor: Text
-
-
 class Meant(Struct, forbid_unknown_fields=True, gc=False):
     """Claims of a node that its line has to repeat: its parent, or that it lives."""
 
@@ -211,7 +203,7 @@ class Line(Struct, kw_only=True, forbid_unknown_fields=True, gc=False):
     depth: Depth
     consolidated: bool
     revision: Revision
-    origin: LineOrigin
+    origin: Origin
     deleted: bool = False
     meant: Meant | UnsetType = UNSET
 
@@ -270,7 +262,7 @@ def from_line(line: bytes, collection: Collection, source: str, position: str) -
         record.consolidated,
         record.revision,
         record.deleted,
-        Origin(**msgspec.structs.asdict(record.origin)),
+        record.origin,
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import takewhile
 
 import numpy as np
@@ -17,40 +16,24 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankError
 
 
-@dataclass(frozen=True, slots=True)
-class Past:
-    """The commits of a bank after which it can be looked at.
+def moments(bank: Bank) -> list[Commit]:
+    """Return the commits since which the bank's files have only grown, oldest first."""
+    last = bank.commit.generation
+    same = takewhile(lambda commit: commit.generation == last, commits_since(bank, -1))
+    return [*same][::-1]
 
-    Attributes:
-        bank: The bank as it is.
-        moments: The commits, oldest first; none of a bank without a journal.
-    """
 
-    bank: Bank
-    moments: Sequence[Commit]
-
-    @classmethod
-    def read(cls, bank: Bank) -> Past:
-        """Read the journal from its end, as far as the bank's files have only grown since."""
-        last = bank.commit.generation
-        same = takewhile(lambda commit: commit.generation == last, commits_since(bank, -1))
-        return cls(bank, [*same][::-1])
-
-    def lines(self, number: int, name: str) -> int:
-        """Return how many lines of a tree counted after a moment."""
-        return self.moments[number].extent(name).rows
-
-    def sizes(self, name: str) -> NDArray[np.int64]:
-        """Return how many nodes a tree had after each moment. int64 [moments]."""
-        index = self.bank.tree(name).snapshot.index
-        order = np.argsort(index["first"], kind="stable")  # a node's lines, oldest first
-        first, lives = index["first"][order], (~index["deleted"][order]).astype(np.int64)
-        grows = lives.copy()
-        grows[1:] -= np.where(first[1:] == first[:-1], lives[:-1], 0)
-        sizes = np.zeros(len(index) + 1, dtype=np.int64)
-        sizes[order + 1] = grows
-        stops = [self.lines(number, name) for number in range(len(self.moments))]
-        return np.cumsum(sizes)[np.array(stops, dtype=np.intp)]
+def sizes_after(tree: Tree, commits: Sequence[Commit]) -> NDArray[np.int64]:
+    """Return how many nodes a tree had after each of its bank's `moments`. int64 [commits]."""
+    index = tree.snapshot.index
+    order = np.argsort(index["first"], kind="stable")  # a node's lines, oldest first
+    first, lives = index["first"][order], (~index["deleted"][order]).astype(np.int64)
+    grows = lives.copy()
+    grows[1:] -= np.where(first[1:] == first[:-1], lives[:-1], 0)
+    sizes = np.zeros(len(index) + 1, dtype=np.int64)
+    sizes[order + 1] = grows
+    stops = [commit.extent(tree.name).rows for commit in commits]
+    return np.cumsum(sizes)[np.array(stops, dtype=np.intp)]
 
 
 UNDO = "undo"

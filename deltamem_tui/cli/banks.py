@@ -312,8 +312,9 @@ def compact(invocation: Invocation, bank: options.Bank) -> Result:
     opened = invocation.open(bank, write=True)
     with invocation.output.progress("compacting"):
         found = compact(opened)
-    data = {"bank": opened.name, "compacted": found.bytes_saved > 0, **asdict(found)}
-    if not found.bytes_saved:
+    compacted = bool(found.rows_saved or found.commits)
+    data = {"bank": opened.name, "compacted": compacted, **asdict(found)}
+    if not compacted:
         return Result("compact", data, notes=[f"there is nothing to save in {bank}"])
     saved = f"outdated lines: {found.rows_saved:,}, commits: {found.commits:,}"
     note = f"saved {counted(found.bytes_saved, 'byte')} in {bank}; {saved}"

@@ -92,7 +92,7 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
         from deltamem_tui.embedding.minilm import open_minilm, packaged_folder
 
         return sentence_embedder(open_minilm(packaged_folder(), name=place), place, Prefixes())
-    if not has_transformers():
+    if find_spec("sentence_transformers") is None:
         raise EmbedderUnavailableError(
             "sentence-transformers is not installed",
             source=one_line(place, 120),
@@ -101,21 +101,3 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
         )
     model = open_model(place, local=Path(place).is_absolute())
     return sentence_embedder(model, place, prefixes_for(place, model.prompts))
-
-
-def has_transformers() -> bool:
-    """Return whether sentence-transformers, the extra `transformers`, is installed."""
-    return find_spec("sentence_transformers") is not None
-
-
-def is_at_hand(name: str) -> bool:
-    """Return whether an embedder loads without a download, without loading it."""
-    if name in (HASHING, MINILM):
-        return True
-    try:
-        place = place_of(name)
-    except EmbedderUnavailableError:
-        return False
-    from deltamem_tui.embedding.sentence import is_cached
-
-    return has_transformers() and (Path(place).is_absolute() or is_cached(place))

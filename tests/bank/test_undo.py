@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import Commit
-from deltamem_tui.bank.undo import Past, commits_since, last_not_undone
+from deltamem_tui.bank.undo import commits_since, last_not_undone, moments, sizes_after
 from tests.bank.histories import World
 from tests.bank.support import manifest
 from tests.effort import examples
@@ -83,12 +83,11 @@ def test_each_state_is_as_it_was_read_when_it_was_the_last(seed: int, kinds: lis
             seen[read.commit.sequence] = {name: len(tree) for name, tree in read.trees.items()}
             generations[read.commit.sequence] = read.commit.generation
         bank = Bank.open(world.banks[0].path)
-        past = Past.read(bank)
-        sizes = {name: past.sizes(name).tolist() for name in bank.trees}
-        at = {moment.sequence: number for number, moment in enumerate(past.moments)}
+        past = moments(bank)
+        sizes = {name: sizes_after(tree, past).tolist() for name, tree in bank.trees.items()}
+        at = {moment.sequence: number for number, moment in enumerate(past)}
         generation = bank.commit.generation
         assert {each for each in seen if generations[each] == generation} <= set(at)
         for sequence, number in at.items():
-            assert past.moments[number].sequence == sequence
             if sequence in seen:
                 assert {name: each[number] for name, each in sizes.items()} == seen[sequence]

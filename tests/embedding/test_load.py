@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from deltamem_tui.embedding import load as loading
-from deltamem_tui.embedding.load import is_at_hand, load, load_for
+from deltamem_tui.embedding.load import load, load_for
+from deltamem_tui.embedding.sentence import is_cached
 from deltamem_tui.errors import EmbedderMismatchError, EmbedderUnavailableError, VectorError
 from tests.embedding.support import save_tiny_model
 
@@ -185,13 +186,6 @@ class TestForABank:
             load_for(replace(card, query_prefix="query: "))
 
 
-def test_what_comes_with_the_package_is_always_here(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(loading, "find_spec", lambda _: None)
-    assert is_at_hand("hashing")
-    assert is_at_hand("minilm")
-    assert not is_at_hand("some/model")
-
-
 def test_without_the_library_the_error_names_the_extra(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -203,22 +197,21 @@ def test_without_the_library_the_error_names_the_extra(
         assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["some/model", "model"])
 def test_a_model_of_the_hub_is_here_once_it_is_cached(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """The cache lies as the hub's own client lays it out, which is asked as well."""
     from huggingface_hub import try_to_load_from_cache
 
     monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
-    model_id = name if "/" in name else f"sentence-transformers/{name}"
-    assert not is_at_hand(name)
+    model_id = "some/model"
+    assert not is_cached(model_id)
     cached = tmp_path / f"models--{model_id.replace('/', '--')}"
     (cached / "refs").mkdir(parents=True)
     (cached / "refs" / "main").write_text("abc")
     snapshot = cached / "snapshots" / "abc"
     snapshot.mkdir(parents=True)
-    assert not is_at_hand(name)
+    assert not is_cached(model_id)
     (snapshot / "config.json").write_text("{}")
     assert try_to_load_from_cache(model_id, "config.json", cache_dir=str(tmp_path))
-    assert is_at_hand(name)
+    assert is_cached(model_id)

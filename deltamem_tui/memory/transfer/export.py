@@ -18,7 +18,7 @@ from deltamem_tui.bank import transfer as package
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.journal import FILE_NAME as JOURNAL
 from deltamem_tui.bank.manifest import FILE_NAME as MANIFEST
-from deltamem_tui.bank.node import LineOrigin
+from deltamem_tui.bank.node import Origin
 from deltamem_tui.bank.transfer import Package
 from deltamem_tui.bank.tree import parse_lines
 from deltamem_tui.trajectory.secrets.redaction import kinds_of_secrets, may_hold_secrets
@@ -121,7 +121,7 @@ def _contents(bank: Bank) -> dict[str, Any]:
     """Return how many episodes left something in a bank, by its lines or by its manifest, and the
     extractors and models that wrote it.
     """
-    origins = set[LineOrigin]()
+    origins = set[Origin]()
     for name in bank.trees:
         snapshot = bank.snapshots[name]
         for row, _, line in snapshot.table.lines(snapshot.extent):

@@ -8,8 +8,9 @@ import numpy as np
 from textual.app import ComposeResult
 
 from deltamem_tui.bank.bank import Bank
+from deltamem_tui.bank.journal import Commit
 from deltamem_tui.bank.tree import Tree
-from deltamem_tui.bank.undo import Past
+from deltamem_tui.bank.undo import moments, sizes_after
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import DEFAULT, display_of, is_shown
 from deltamem_tui.memory.statistics import BankStatistics, bank_statistics
@@ -29,15 +30,15 @@ _HEIGHTS = "▁▂▃▄▅▆▇█"
 
 def report_sections(bank: Bank, key: Callable[[str], str]) -> list[Section]:
     """Count a bank, and say in words what it is worth: every node and the journal are read once."""
-    past, shown, counts = Past.read(bank), _displays(bank), bank_statistics(bank)
-    sizes = np.sum([past.sizes(name) for name in shown], axis=0) if past.moments else []
+    past, shown, counts = moments(bank), _displays(bank), bank_statistics(bank)
+    sizes = np.sum([sizes_after(bank.tree(name), past) for name in shown], axis=0) if past else []
     too_high = bool(mostly_roots(bank))
     sections = [
         Section("Verdict", "\n".join(_verdict(bank, counts, too_high=too_high))),
         Section("What to do", _advice(bank, counts, key, too_high=too_high)),
         Section("Growth", _curve([int(each) for each in sizes])),
         *_collections(shown, counts),
-        Section("Changes, newest first", "\n".join(_commit_lines(past, shown))),
+        Section("Changes, newest first", "\n".join(_commit_lines(bank, past, shown))),
     ]
     return [each for each in sections if each.body]
 
@@ -54,24 +55,22 @@ def _unused(tree: Tree) -> int:
     return int((counters == 0).all(axis=1).sum())
 
 
-def _commit_lines(past: Past, shown: Mapping[str, Display]) -> Iterator[str]:
+def _commit_lines(bank: Bank, past: list[Commit], shown: Mapping[str, Display]) -> Iterator[str]:
     """Return a line for each of the last commits: when, what, what it brought, of which task."""
-    last = len(past.moments) - 1
-    for number in range(last, max(last - _COMMITS, -1), -1):
-        moment = past.moments[number]
+    pairs = [*zip(past[:1] + past, past, strict=False)]
+    for before, moment in pairs[: -_COMMITS - 1 : -1]:
         brought = []
         for name, display in shown.items():
-            lines = past.lines(number, name) - past.lines(number - 1, name) if number else 0
-            if lines:
+            if lines := moment.extent(name).rows - before.extent(name).rows:
                 brought.append(f"{counted(lines, 'change')} in the {display.title}")
-        facts = (one_line(moment.event, 20), ", ".join(brought), _task(past, number))
+        facts = (one_line(moment.event, 20), ", ".join(brought), _task(bank, moment))
         yield f"{local_time(moment.time)}  " + " · ".join(filter(None, facts))
 
 
-def _task(past: Past, number: int) -> str:
+def _task(bank: Bank, moment: Commit) -> str:
     """Return the task of the episode that a commit is about, if the bank has it."""
-    episode = past.moments[number].detail.get("trajectory")
-    record = past.bank.episodes.record(episode) if isinstance(episode, str) else None
+    episode = moment.detail.get("trajectory")
+    record = bank.episodes.record(episode) if isinstance(episode, str) else None
     task = (record or {}).get("task")
     return one_line(task, 70) if isinstance(task, str) else ""
 
