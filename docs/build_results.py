@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from deltamem_tui.bank.disk.files import new_folder
 from deltamem_tui.lab.contestants import BASELINES
 from deltamem_tui.lab.result import Cell, ContestResult, interval, tables, title_of, warnings
 from deltamem_tui.memory.method import names
@@ -30,7 +32,8 @@ LOGS = {
     "alfworld": DATA / "generated" / "alfworld_valid_train_experts.jsonl",
     "scienceworld": DATA / "generated" / "scienceworld_train_variations.jsonl",
 }
-GAMES = {"alfworld": ("--games-from", str(DATA / "games" / "alfworld_games.tar.xz"))}
+GAMES = DATA / "games" / "alfworld_games.tar.xz"
+"""Those of ALFWorld, which are unpacked once."""
 OTHER = {"alfworld": "scienceworld", "scienceworld": "alfworld"}
 MOST = {"alfworld": 60, "scienceworld": 90}
 """How many games of the test part are played."""
@@ -123,12 +126,23 @@ def played(
     out = KEPT / code_digest() / f"{environment}-{number}-{games}-{options.embedder}"
     log = ["--learn-from", str(LOGS[environment])] if experiment.learns else []
     asked = ["lab", "play", environment, "--split", "test", "--games", str(games), *log]
-    rest = [*GAMES.get(environment, ()), "--parallel", str(options.parallel), "--out", str(out)]
+    rest = [*games_of(environment), "--parallel", str(options.parallel), "--out", str(out)]
     command = [sys.executable, "-m", "deltamem_tui", *asked, *experiment.options, *rest, "--json"]
     done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, check=False)
     if done.returncode:
         sys.exit(f"{environment}, {experiment.title}: {done.stdout.decode()}")
     return msgspec.json.decode(done.stdout, type=_Printed).data
+
+
+def games_of(environment: str) -> Sequence[str]:
+    """Return the option that names an environment's games."""
+    if environment != "alfworld":
+        return ()
+    folder = KEPT / "games"
+    if not folder.exists():
+        with new_folder(folder) as draft:
+            shutil.unpack_archive(GAMES, draft, filter="data")
+    return ("--games-from", str(folder))
 
 
 class _Printed(msgspec.Struct):

@@ -100,6 +100,7 @@ class _CompactTable:
             self._lengths[row] = len(line)
         self.extent = Extent(len(self._rows), int(self._lengths[self._rows].sum()))
         self.changed = self.extent != snapshot.extent
+        self.rows_saved = snapshot.extent.rows - self.extent.rows
         self._matrices = {each.path.name: each for each in self._table.matrices}
 
     @property
@@ -109,17 +110,10 @@ class _CompactTable:
         return dict(zip(counted.tolist(), self._counters[counted].tolist(), strict=True))
 
     def names(self) -> list[str]:
-        """Return the files that will be replaced: the counters always, as the new journal states
+        """Return the files that will be replaced: the counters too, as the new journal states
         all counts, which then need not be written one by one.
         """
-        if self.changed:
-            return [self._table.lines_name, *self._matrices]
-        return [self._table.counters_name] if len(self._rows) else []
-
-    @property
-    def rows_saved(self) -> int:
-        """How many lines go."""
-        return self._snapshot.extent.rows - self.extent.rows
+        return [self._table.lines_name, *self._matrices] if len(self._starts) else []
 
     def content(self, name: str) -> Iterator[bytes]:
         """Yield a new file's bytes, in pieces."""

@@ -255,7 +255,6 @@ def receive(source: Path) -> Delivery:
         if source.is_dir():
             hint = "`deltamem bank verify` checks a folder, `deltamem bank copy` takes it in"
             raise BankNotFoundError("is a folder, not an archive", source=str(source), hint=hint)
-    with files.storage_errors(source):
         layout = archive.read_layout(source)
     found = manifest.read(source)
     if not found.frozen:

@@ -150,7 +150,7 @@ def replay(invocation: Invocation, logs: Logs, *, wishes: ContestOptions) -> Res
             hint = "`--judge-error .2` simulates a judge; or replay a bank that one has judged"
             what = 'no episode has a judge\'s verdict; "coarse" would admit nothing'
             raise UsageError(what, hint=hint)
-        kinds = kinds_of((*log, *asked), domain, "task_type")
+        kinds = kinds_of((*log, *asked), domain)
         games = [GameInfo(each.id, "", kinds[each.id]) for each in asked]
         ordered = tuple(drawn(games, wishes.games, wishes.seed))
         by_id = {each.id: each for each in asked}

@@ -186,7 +186,6 @@ class RawMemory:
     def __init__(self, nearest: Nearest | None, episodes: Iterable[Trajectory] = ()) -> None:
         self._nearest = nearest
         self._episodes: dict[str, Trajectory] = {}
-        self._lock = threading.Lock()
         for each in episodes:
             self.learn(each)
 
@@ -197,18 +196,16 @@ class RawMemory:
 
     def recall(self, task: str, scene: str) -> MemoryText:  # noqa: ARG002
         """Return the success that fits best."""
-        with self._lock:
-            if self._nearest is None or not self._episodes:
-                return MemoryText()
-            found = self._nearest(task, self.episodes)
-            return MemoryText(as_it_was(found), sources=(frozenset({found.id}),))
+        if self._nearest is None or not self._episodes:
+            return MemoryText()
+        found = self._nearest(task, self.episodes)
+        return MemoryText(as_it_was(found), sources=(frozenset({found.id}),))
 
     def learn(self, episode: Trajectory) -> bool:
         """Keep a success."""
         kept = self._nearest is not None and bool(episode.outcome.success)
         if kept:
-            with self._lock:
-                self._episodes.setdefault(episode.id, episode)
+            self._episodes.setdefault(episode.id, episode)
         return kept
 
     def size(self) -> MemorySize:
@@ -302,4 +299,4 @@ class BankMemory:
 
 
 Memory = RawMemory | BankMemory
-"""A contestant's memory; threads may share it."""
+"""A contestant's memory; threads may share it while it does not learn."""

@@ -184,12 +184,12 @@ def _succeeded(episode: Trajectory) -> bool:
     return bool(outcome and outcome.success)
 
 
-def kinds_of(episodes: Sequence[Trajectory], domain: str, field: str) -> dict[str, str]:
-    """Return the kind of task of each episode by its id, as a field of its record states it.
+def kinds_of(episodes: Sequence[Trajectory], domain: str) -> dict[str, str]:
+    """Return the kind of task of each episode by its id, as `task_type` of its record states it.
 
-    Where no record has the field, it is the kind of goal as the domain understands it.
+    Where no record has that, it is the kind of goal as the domain understands it.
     """
-    stated = {each.id: one_line(each.metadata.get(field, "")).strip() for each in episodes}
+    stated = {each.id: one_line(each.metadata.get("task_type", "")).strip() for each in episodes}
     if any(stated.values()):
         return stated
     return {each.id: task_kind(each.domain or domain, each.task) for each in episodes}

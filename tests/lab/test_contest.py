@@ -256,7 +256,7 @@ def test_parts_that_do_not_go_together_are_refused(
 
 def over_log(folder: Path, some: list[Trajectory], *methods: str, learnt: int = 0) -> ContestResult:
     before, asked = some[:learnt], some[learnt:]
-    kinds = kinds_of(some, "generic", "task_type")
+    kinds = kinds_of(some, "generic")
     games = tuple(GameInfo(each.id, "", kinds[each.id]) for each in asked)
     protocol = "frozen" if learnt else "online"
     who = contestants(methods, {})
