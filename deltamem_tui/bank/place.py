@@ -6,7 +6,6 @@ as. Both are one step for every other process, and are refused while one of thos
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,18 +22,15 @@ class BankContents:
     """The contents that go when a bank is deleted.
 
     Attributes:
-        nodes: Living nodes by collection; empty if the bank cannot be opened.
         files: How many files lie in its folder, others than the bank's among them.
-        commit: The last commit, by number and time.
+        nodes: Living nodes; 0 if the bank cannot be opened.
         error: Why it cannot be opened; empty if it can.
     """
 
-    nodes: Mapping[str, int]
-    episodes: int
     files: int
-    bytes: int
-    frozen: bool
-    commit: tuple[int, str]
+    nodes: int = 0
+    episodes: int = 0
+    frozen: bool = False
     error: str = ""
 
 
@@ -42,15 +38,13 @@ def contents(path: Path) -> BankContents:
     """Return what lies at a bank's place, sound or not."""
     with files.storage_errors(path):
         found = [path] if path.is_file() else [each for each in path.rglob("*") if each.is_file()]
-        size = sum(each.lstat().st_size for each in found if each.name != LOCK_NAME)
     number = sum(each.name != LOCK_NAME for each in found)
     try:
         bank = Bank.open(path)
-        nodes = {name: len(tree) for name, tree in bank.trees.items()}
-        commit = bank.commit.sequence, bank.commit.time
-        return BankContents(nodes, len(bank.episodes), number, size, bank.frozen, commit)
+        nodes = sum(map(len, bank.trees.values()))
+        return BankContents(number, nodes, len(bank.episodes), bank.frozen)
     except DeltaMemError as error:
-        return BankContents({}, 0, number, size, False, (-1, ""), one_line(str(error)))
+        return BankContents(number, error=one_line(str(error)))
 
 
 def rename(path: Path, name: str) -> Path:
@@ -67,12 +61,8 @@ def rename(path: Path, name: str) -> Path:
     return place
 
 
-def delete(path: Path, expected: BankContents) -> None:
-    """Remove a bank with all that lies in its folder, for good.
-
-    Raises:
-        BankError: It holds something else by now, or is a link to a bank elsewhere.
-    """
+def delete(path: Path) -> None:
+    """Remove a bank with all that lies in its folder, for good; a BankError if it is a link."""
     if path.is_symlink():
         raise BankError(
             "this is a link to a bank that lies elsewhere",
@@ -80,12 +70,6 @@ def delete(path: Path, expected: BankContents) -> None:
             hint="delete that bank, or remove the link by hand",
         )
     with _quiet(path):
-        if contents(path) != expected:
-            raise BankError(
-                "it holds something else since you were asked; nothing was deleted",
-                source=one_line(str(path)),
-                hint="look at it, then run this again",
-            )
         files.remove_folder(path)
 
 

@@ -237,11 +237,11 @@ def remove(invocation: Invocation, bank: options.Bank, yes: options.Sure = False
 
     path = invocation.own_bank(bank)
     held = place.contents(path)
-    nodes = counted(sum(held.nodes.values()), "node")
+    nodes = counted(held.nodes, "node")
     if not yes:
         episodes = counted(held.episodes, "episode")
         invocation.confirm(f"remove {bank} ({nodes}, {episodes}) for good?")
-    place.delete(path, held)
+    place.delete(path)
     return Result("remove", {"bank": bank, "path": path}, notes=[f"{bank} was removed"])
 
 

@@ -100,4 +100,4 @@ def _open(place: str) -> HashingEmbedder | SentenceEmbedder:
             "which comes with the program",
         )
     model = open_model(place, local=Path(place).is_absolute())
-    return sentence_embedder(model, place, prefixes_for(place, model.prompts))
+    return sentence_embedder(model, place, prefixes_for(place, model.transformer.prompts))

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import os
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -54,11 +54,6 @@ class SentenceModel:
     transformer: Any
     # A tokenizer that two threads use at once fails.
     _lock: Lock = field(default_factory=Lock, repr=False, compare=False)
-
-    @property
-    def prompts(self) -> Mapping[str, str]:
-        """The prompts that the model declares, by name."""
-        return dict(self.transformer.prompts)
 
     def encode(self, texts: Sequence[str], *, role: Role, prefix: str) -> NDArray[np.float32]:
         """Run the model on texts, each cut to its window: float32 [texts, dimensions], unchecked.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -38,28 +37,24 @@ def test_a_bank_is_deleted_with_all_that_lies_in_its_folder(path: Path) -> None:
     (path / "notes").mkdir()
     (path / "notes" / "mine.txt").write_text("beside it")
     found = contents(path)
-    assert (sum(found.nodes.values()), found.episodes, found.frozen) == (9, 3, False)
-    delete(path, found)
+    assert (found.nodes, found.episodes, found.frozen) == (9, 3, False)
+    delete(path)
     assert list(path.parent.iterdir()) == []
 
 
 def test_what_cannot_be_opened_can_be_deleted(path: Path) -> None:
     (path / "bank.json").write_text("{")
-    found = contents(path)
-    assert found.error
-    delete(path, found)
+    assert contents(path).error
+    delete(path)
     assert not path.exists()
 
 
-def test_nothing_is_renamed_or_deleted_while_another_writes_or_once_it_wrote(path: Path) -> None:
-    found = contents(path)
+def test_nothing_is_renamed_or_deleted_while_another_writes(path: Path) -> None:
     with writers_turn(path):
-        for attempt in (lambda: rename(path, "galley"), lambda: delete(path, found)):
+        for attempt in (lambda: rename(path, "galley"), lambda: delete(path)):
             with pytest.raises(BankBusyError):
                 attempt()
-    with pytest.raises(BankError, match="something else since you were asked"):
-        delete(path, replace(found, commit=(found.commit[0] - 1, "")))
     (path.parent / "link").symlink_to(path)
     with pytest.raises(BankError, match="a link to a bank"):
-        delete(path.parent / "link", found)
+        delete(path.parent / "link")
     assert verify(Bank.open(path)) == []

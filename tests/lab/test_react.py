@@ -41,7 +41,7 @@ def test_a_game_is_played_by_questions_that_hold_all_that_was_seen(server: Model
     assert [step.action for step in played.steps] == [*WAY, LAST]
     assert {step.thought for step in played.steps} == {"so it goes on"}
     assert (cost.calls, cost.cost) == (5, None)
-    assert cost.tokens == agent.usage.prompt_tokens + agent.usage.completion_tokens > 0
+    assert cost.tokens > 0
     first, *_, last = [request.prompt for request in server.requests]
     order = ["one action at a time", "clean fork", "a mug is in a fridge", "put a mug in cabinet."]
     places = [first.index(each) for each in order]

@@ -53,11 +53,6 @@ class ReActAgent:
         self._prompt = prompts.find(domain, AGENT, folders, SHARED[AGENT])
         self.name = f"{client.model} {self._prompt.digest[:8]}"
 
-    @property
-    def usage(self) -> Usage:
-        """Return what all questions through the client took."""
-        return self._client.usage
-
     def play(self, game: Playthrough, memory: str) -> ModelCost:
         """Ask for one action after the other."""
         spent = Usage()

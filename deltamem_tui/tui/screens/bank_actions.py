@@ -221,7 +221,7 @@ def delete(browser: Browser, path: Path) -> None:
             if answer["name"] != path.name:
                 with about("name"):
                     raise UsageError(f"nothing was deleted: this is not {name}")
-            place.delete(path, found)
+            place.delete(path)
             return BankChange(path, f"deleted {path.name}: {what[0]}")
 
         lines, title = (FormLine("name", "To delete it, type its name"),), f"Delete {name}?"
@@ -232,7 +232,7 @@ def delete(browser: Browser, path: Path) -> None:
 
 def _deletion_lines(found: BankContents) -> list[str]:
     """Return what goes with a bank that is deleted."""
-    nodes = counted(sum(found.nodes.values()), "node")
+    nodes = counted(found.nodes, "node")
     gone = f"{nodes} and {counted(found.episodes, 'episode')} are deleted"
     lines = [f"it cannot be opened: {found.error}" if found.error else gone]
     if found.frozen:
