@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import sys
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -257,7 +258,10 @@ class _Contest:
                 raise KeyboardInterrupt
 
         total = len(plan.games) * len(plan.contestants)
-        with self.invocation.output.progress("playing", total) as advance:
+        with (
+            redirect_stdout(sys.stderr),  # of an agent of the user's own that prints
+            self.invocation.output.progress("playing", total) as advance,
+        ):
             try:
                 found = contest.hold(
                     plan,

@@ -130,7 +130,7 @@ def own_object(spec: str, kind: str, parts: Sequence[str]) -> Any:
         with redirect_stdout(sys.stderr):
             found = getattr(_imported(file), name)
             made = found() if callable(found) else found
-    except Exception as error:  # whatever the user's own code can raise
+    except (Exception, SystemExit) as error:  # whatever the user's own code can raise
         why = one_line(f"{type(error).__name__}: {error}", 200)
         raise UsageError(f"cannot make {kind} of {name!r}: {why}", source=source) from error
     if missing := [part for part in parts if not hasattr(made, part)]:

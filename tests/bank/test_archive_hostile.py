@@ -45,6 +45,8 @@ def test_no_other_names(place: Path, good: Files, name: str) -> None:
 
 def test_another_programs_zip_file_is_not_taken(place: Path, good: Files) -> None:
     refused(zipped(place / "x.deltamem", good), "not laid out")
+    others = {name: data for name, data in good.items() if name != "bank.json"}
+    refused(zipped(place / "y.deltamem", others), "does not begin with 'bank.json'")
 
 
 @pytest.mark.parametrize("kind", [stat.S_IFLNK, stat.S_IFIFO, stat.S_IFBLK, stat.S_IFDIR])

@@ -62,6 +62,15 @@ def test_a_pipe_gets_tables(empty: Program, learning: tuple[str, ...]) -> None:
     assert "1 of the 4 games before" in answer.err
 
 
+def test_what_an_agent_of_ones_own_prints_is_no_result(empty: Program) -> None:
+    (empty.folder / "mine.py").write_text(
+        "class Mine:\n def play(self, game, memory): print('look:', game.act('look').text)\n"
+    )
+    answer = empty("lab", "play", HOUSE, "--agent", "mine.py:Mine", "--method", "nothing")
+    assert "look: " in answer.err
+    assert "look: " not in answer.out
+
+
 def test_parameters_and_banks_compete(program: Program) -> None:
     log = write_log(program.folder / "log.jsonl", [EPISODE])
     who = ("--method", "nothing", "--method", "deltamem:task.recall=paper", "--bank", "kitchen")

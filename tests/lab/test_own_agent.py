@@ -46,6 +46,8 @@ def test_an_object_plays(tmp_path: Path) -> None:
     [
         ("class Mine: pass", "it lacks play"),
         ("class Mine:\n def play(self, game, memory): game.act(7)", "the agent failed: TypeError"),
+        ("class Mine:\n def play(*_): raise SystemExit(3)", "the agent failed: SystemExit: 3"),
+        ("raise SystemExit(3)", "cannot make an agent of 'Mine': SystemExit: 3"),
         (
             "class Mine:\n def play(*_): raise ValueError('no\\n\\x1b[31m key')",
             "the agent failed: ValueError: no key",

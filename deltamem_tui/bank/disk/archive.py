@@ -154,6 +154,8 @@ def _entries(path: Path, stream: io.BufferedReader, size: int) -> list[Entry]:
             raise _wrong(path, f"unexpected file {one_line(name, 80)!r}")
         if name in names[:at]:
             raise _wrong(path, f"holds {name!r} twice")
+    if names[:1] != [MANIFEST]:
+        raise _wrong(path, f"does not begin with {MANIFEST!r}")
     return [Entry(each.filename, each.file_size, each.CRC) for each in listed]
 
 

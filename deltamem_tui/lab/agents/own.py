@@ -22,7 +22,7 @@ class OwnAgent:
             cost = self._agent.play(game, memory)
         except DeltaMemError:
             raise
-        except Exception as error:  # whatever the user's own code can raise
+        except (Exception, SystemExit) as error:  # whatever the user's own code can raise
             why = one_line(f"{type(error).__name__}: {error}", 200)
             source = one_line(self._spec, 200)
             raise UsageError(f"the agent failed: {why}", source=source) from error
