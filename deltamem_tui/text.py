@@ -74,12 +74,7 @@ def cleaned(value: Any) -> Any:
 
 
 def one_line(text: str, width: int | None = None) -> str:
-    """Clean `text`, fold its white space to single spaces, and cut it at `width` characters.
-
-    Args:
-        text: Any text.
-        width: The most characters to return, the closing ellipsis included; no limit if None.
-    """
+    """Clean `text`, fold its white space, and cut it at `width` characters with an ellipsis."""
     line = _BLANK.sub(" ", clean(text)).strip()
     if width is None or len(line) <= width:
         return line
@@ -92,9 +87,7 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def count_tokens(text: str) -> int:
-    """Return the number of whitespace-separated tokens, the unit in which the papers report
-    size.
-    """
+    """Count tokens parted by white space, the unit in which the papers report size."""
     return len(text.split())
 
 

@@ -62,9 +62,7 @@ Count = Annotated[int, Field(ge=1, le=50, description="The most nodes of each co
 def server_over(banks: ServedBanks, folders: Sequence[Path]) -> MCPServer[None]:
     """Return the server, with its tools; its `run("stdio")` serves until the client goes away.
 
-    Args:
-        banks: The banks that are served.
-        folders: Where the header of a context is looked up.
+    The header of a context is looked up in the `folders` of prompts.
     """
     server = MCPServer[None](
         "deltamem",

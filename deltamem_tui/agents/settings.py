@@ -98,17 +98,11 @@ def planned(
     portable: bool,
     learn: str = "",
 ) -> list[FileChange]:
-    """Plan an install in a home folder or a project's; nothing is written.
+    """Plan an install in a home folder or a project's, in place of an earlier one.
 
-    What was installed before is replaced.
-
-    Args:
-        protocol: The agent's way.
-        folder: The home folder, or the project's.
-        bank: The bank's name or path, as the entries are to have it.
-        budget: The most tokens that are handed over at once.
-        portable: If the program is named and not its path, for settings that are shared.
-        learn: How a session's end is learnt from, as the hook is told; empty if it only waits.
+    Nothing is written. The entries have the bank as it is given, and the program's path, or its
+    name alone if they are `portable`, for settings that are shared. `budget` is the most tokens
+    that are handed over at once; `learn`, how a session's end is learnt from, as the hook is told.
 
     Raises:
         UsageError: The settings are not what they should be.

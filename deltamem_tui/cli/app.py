@@ -69,7 +69,7 @@ def _result(invocation: Invocation, words: list[str]) -> Result | int:
         view: View = lambda page: page.text(f"{PROGRAM} {number}")  # noqa: E731
         return Result("version", {"version": number}, view=view)
     try:
-        returned = typer.main.get_command(application).main(
+        returned: Result | int = typer.main.get_command(application).main(
             words, prog_name=PROGRAM, standalone_mode=False, obj=invocation
         )
     except typer.TyperException as error:
@@ -78,9 +78,7 @@ def _result(invocation: Invocation, words: list[str]) -> Result | int:
         raise KeyboardInterrupt from error
     if returned == ExitCode.INTERRUPTED:  # how typer reports Ctrl+C
         raise KeyboardInterrupt
-    if isinstance(returned, Result | int):
-        return returned
-    raise TypeError(f"the command {words} returned no result")
+    return returned
 
 
 def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageError:

@@ -258,7 +258,8 @@ def unfreeze(invocation: Invocation, bank: options.Bank) -> Result:
     """Allow writing to a frozen bank again."""
     from deltamem_tui.bank.bank import Bank
 
-    opened = Bank.open(invocation.writable_bank(bank))
+    opened = Bank.open(invocation.own_bank(bank))
+    opened.require_folder()
     state = "can be written again" if opened.unfreeze() else "was not frozen"
     return Result("unfreeze", {"bank": opened.name, "frozen": False}, notes=(f"{bank} {state}",))
 

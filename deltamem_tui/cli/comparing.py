@@ -44,15 +44,12 @@ def merge(
     The higher revision of a node wins, and what was deleted stays deleted. What banks changed
     apart is listed.
     """
-    from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.merging import merge
     from deltamem_tui.memory.transfer.views import view_merge
 
     first, *others = banks
     writes = output is None and not dry_run
-    places = [invocation.writable_bank(first) if writes else invocation.bank(first)]
-    places += [invocation.bank(other) for other in others]
-    opened = [Bank.open(place) for place in places]
+    opened = [invocation.open(first, write=writes), *map(invocation.open, others)]
     path = None if output is None else invocation.new_bank(output)
     with invocation.output.progress("merging"):
         done = merge(opened, path, across_domains=across_domains, dry_run=dry_run)

@@ -108,20 +108,14 @@ class Invocation:
         """Open an existing bank, by name or path, to be read or written."""
         from deltamem_tui.bank.bank import Bank
 
-        opened = Bank.open(self.writable_bank(bank) if write else self.bank(bank))
+        opened = Bank.open(self.own_bank(bank) if write else self.bank(bank))
         if write:
             opened.require_writable()
         return opened
 
-    def writable_bank(self, bank: str) -> Path:
-        """Return the folder of an existing bank that may be written to."""
+    def own_bank(self, bank: str) -> Path:
+        """Return the folder or archive of a bank that did not come with the package."""
         path = self.bank(bank)
-        if path.is_file():
-            raise BankFrozenError(
-                "the bank is an archive, which is never written",
-                source=one_line(str(path)),
-                hint="`deltamem bank install --unfreeze` unpacks one that can be",
-            )
         if not paths.is_shipped(path, self.banks_folder):
             return path
         raise BankFrozenError(
@@ -130,11 +124,6 @@ class Invocation:
             hint="write to a copy: "
             f"`deltamem bank install {shlex.quote(one_line(str(path)))} --unfreeze` makes one",
         )
-
-    def own_bank(self, bank: str) -> Path:
-        """Return the folder or archive of a bank that did not come with the package."""
-        path = self.bank(bank)
-        return path if path.is_file() else self.writable_bank(bank)
 
     def new_bank(self, bank: str) -> Path:
         """Return where a bank that is to be made will be."""

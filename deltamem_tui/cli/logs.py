@@ -149,7 +149,7 @@ def _import_queued(invocation: Invocation, only: str | None) -> Result:
     from deltamem_tui.agents.sessions import StateFolder
 
     state = StateFolder(paths.state_folder())
-    path = invocation.writable_bank(only) if only else None
+    path = invocation.open(only, write=True).path if only else None
     found = [*take_queued(state, lambda bank: invocation.open(bank, write=True), path)]
     records = [_session_record(each) for each in found]
     errors = [each.error for each in found if each.error]

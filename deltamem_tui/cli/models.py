@@ -50,13 +50,8 @@ def model_client(
 
 def model_settings(invocation: Invocation, wanted: ModelOptions) -> Configuration:
     """Return the settings, with what is said of the model here."""
-    return invocation.settings(
-        model=wanted.model,
-        api_base=wanted.api_base,
-        window=wanted.window,
-        answer_tokens=wanted.answer_tokens,
-        price=wanted.price,
-    )
+    names = ("model", "api_base", "window", "answer_tokens", "price")
+    return invocation.settings(**{name: getattr(wanted, name) for name in names})
 
 
 def chosen_model(

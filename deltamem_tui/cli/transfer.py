@@ -20,19 +20,11 @@ if TYPE_CHECKING:
     from deltamem_tui.bank.bank import Bank
     from deltamem_tui.memory.transfer.export import Leak
 
-_ENDINGS = {
-    "archive": ARCHIVE_SUFFIX,
-    "skills": "-skills",
-    "agents-md": ".md",
-}
-"""The forms that a bank is written in, and how their names end."""
-
 _NOTES = {
     "skills": "put the folders where your agent looks for skills; `deltamem bank install` reads "
     "them back",
     "agents-md": "what every task of the bank needs; agents read such a file by themselves",
 }
-_AGENTS_FILE = "AGENTS.md"
 
 
 def export(
@@ -109,7 +101,9 @@ def _checked_path(out: Path | None, name: str, form: str) -> Path:
         if is_bank_folder(place):
             source = one_line(str(place), 200)
             raise UsageError(f"{source} is a bank's folder", hint="name another place with -o")
-    own_name = _AGENTS_FILE if form == "agents-md" else Path(name).name + _ENDINGS[form]
+    own_name = "AGENTS.md"
+    if form != "agents-md":
+        own_name = Path(name).name + (ARCHIVE_SUFFIX if form == "archive" else "-skills")
     return named / own_name if out is None or (named.is_dir() and form != "skills") else named
 
 
