@@ -12,7 +12,7 @@ Nodes are put right with `editing`, each change one commit that `editing.undo` t
     from deltamem_tui import editing, open_bank
 
     bank = open_bank("my-project")
-    node = bank.tree("task").roots()[0]
+    node = next(bank.tree("task").roots())
     editing.edit(bank, "task", node, {**node.payload, "termination_condition": "Tests pass."})
 """
 

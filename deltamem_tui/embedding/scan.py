@@ -113,7 +113,8 @@ class Scan:
         """
         found = np.zeros(len(self._vectors), dtype=np.bool_)
         for vector in vectors:
-            near = np.flatnonzero(self._vectors @ vector >= limit - _ROUNDING)
+            products = np.einsum("ij,j->i", self._vectors, vector)  # no threads to wait for
+            near = np.flatnonzero(products >= limit - _ROUNDING)
             for piece in _chunks(len(near), self._vectors):
                 rows = near[piece]
                 exact = np.einsum("ij,j->i", self._vectors[rows], vector, dtype=np.float64)
@@ -170,11 +171,11 @@ def _document_frequency(rows: Rows) -> tuple[NDArray[np.float64], NDArray[np.flo
     chunks = _chunks(len(rows.dead), rows.vectors)
     frequency = np.zeros(rows.vectors.shape[1], dtype=np.float64)
     for chunk in chunks:
-        frequency += np.count_nonzero(rows.vectors[chunk][~rows.dead[chunk]], axis=0)
+        frequency += np.add.reduce(rows.vectors[chunk][~rows.dead[chunk]] != 0, axis=0)
     weight = frequency.astype(np.float32)
     with np.errstate(invalid="ignore", over="ignore"):  # `Scan.best` reports broken rows
         for chunk in chunks:
-            squares[chunk] = rows.vectors[chunk] ** 2 @ weight
+            squares[chunk] = np.einsum("ij,j->i", rows.vectors[chunk] ** 2, weight)
     with np.errstate(invalid="ignore"):
         norms = np.sqrt(squares)
     norms[norms == 0] = 1.0
