@@ -173,7 +173,7 @@ def _read_file(file: Path) -> dict[str, Any]:
         table = tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ConfigurationError(f"cannot be read: {error.strerror}", source=source) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         reason = f"is not TOML in UTF-8: {one_line(str(error), 200)}"
         raise ConfigurationError(reason, source=source) from error
     for key in sorted(table.keys() - {*SETTINGS}):

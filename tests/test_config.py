@@ -147,6 +147,7 @@ def test_wrong_keys_are_named() -> None:
 def test_what_is_not_toml_in_utf8_says_where() -> None:
     message = error_of('model = "x"\ntheme = \n').message
     assert message == "is not TOML in UTF-8: Invalid value (at line 2, column 9)"
+    assert "recursion" in error_of("model = " + "[" * 100_000).message
     Path(paths.SETTINGS_FILE).write_bytes(b'model = "\xff"')
     with pytest.raises(ConfigurationError, match="position 9"):
         config.load({})

@@ -26,6 +26,7 @@ from deltamem_tui.text import one_line
 PROGRAM = "deltamem"
 _PLUGIN = Path(__file__).with_name("opencode.js")
 _HOOKS = "hooks"
+_BACKUP = ".before-deltamem"
 _SHELL_COMMAND = re.compile(r"deltamem(?:\.exe)?['\"]? hook [a-z-]+ [a-z]+ --bank ")
 _ABOUT = "Note how this session ended, in the user's own word"
 _TEXT = (
@@ -69,8 +70,9 @@ class FileChange:
                 return
             with files.new_file(place, replace=True) as draft:
                 files.write_at(draft, 0, self.after.encode())
-                if place.exists():
-                    shutil.copymode(place, draft)
+                known = place.with_name(place.name.removesuffix(_BACKUP))
+                if known.exists():  # a backup is as private as what it is of
+                    shutil.copymode(known, draft)
         except (OSError, StorageError) as error:
             reason = error.message if isinstance(error, StorageError) else error.strerror
             source = one_line(str(self.path), 200)
@@ -201,7 +203,7 @@ def _written(record: Mapping[str, Any]) -> str:
 
 
 def _backup(path: Path) -> Path:
-    return path.with_name(f"{path.name}.before-deltamem")
+    return path.with_name(f"{path.name}{_BACKUP}")
 
 
 def option_of(entry: Any, name: str) -> str:

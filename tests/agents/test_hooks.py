@@ -400,7 +400,9 @@ def test_a_power_cut_leaves_the_settings_as_they_were_or_as_they_are(tmp_path: P
             left = cut.left(dict(zip(cut.pending, drawn, strict=True)).__getitem__)
             found = left[".claude"]["settings.json"].decode()
             assert found in {"new" * 900} | ({"old" * 500} if not cut.acknowledged else set())
-    assert stat.S_IMODE(path.stat().st_mode) == 0o640
+    backup = path.with_name("settings.json.before-deltamem")
+    settings.FileChange(backup, None, "old").apply()
+    assert [stat.S_IMODE(each.stat().st_mode) for each in (path, backup)] == [0o640, 0o640]
 
 
 @pytest.mark.usefixtures("state")
