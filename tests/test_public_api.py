@@ -89,41 +89,11 @@ def test_every_public_name_is_written_down() -> None:
 WRONG_CALLS: dict[str, tuple[Callable[[Any], object], str]] = {
     "no logs": (lambda _: api.read_logs(None), "paths must be a path or several, not NoneType"),
     "logs by number": (lambda _: api.read_logs([3]), "paths must be a path or several, not int"),
-    "no task": (lambda bank: api.recall(bank, None), "task must be text, not NoneType"),
-    "no scene": (lambda bank: api.recall(bank, "x", None), "environment must be text, not None"),
-    "no bank to ask": (lambda _: api.recall("kitchen", "x"), "bank must be an open bank, not str"),
     "no tree": (lambda bank: bank.tree("foo"), "there is no tree 'foo' (task or env)"),
     "tree of none": (lambda bank: bank.tree(None), "there is no tree 'None' (task or env)"),
-    "no episode": (lambda bank: api.learn(bank, "x"), "trajectory must be a Trajectory, not str"),
-    "no bank to teach": (
-        lambda _: api.learn(None, episode((1, 0, 0))),
-        "bank must be an open bank, not NoneType",
-    ),
-    "no name": (lambda _: api.open_bank(None), "bank must be the name or the path of a bank"),
     "an empty name": (lambda _: api.open_bank(""), "'' cannot be the name of a bank"),
-    "no folder": (lambda _: api.create_bank(None), "path must be the new bank's folder, not None"),
-    "an embedder to ask by name": (
-        lambda bank: api.recall(bank, "x", embedder="minilm"),
-        "embedder must be an Embedder, not str",
-    ),
-    "an embedder to learn by name": (
-        lambda bank: api.learn(bank, episode((1, 0, 0)), embedder="minilm"),
-        "embedder must be an Embedder, not str",
-    ),
-    "an extractor by name": (
-        lambda bank: api.learn(bank, episode((1, 0, 0)), "rules", embedder=ChosenEmbedder()),
-        "extractor must be a Writer, not str",
-    ),
     "chain of none": (lambda bank: bank.tree("task").chain(None), "id must be text, not NoneType"),
     "nodes by number": (lambda bank: bank.tree("task").find(3), "id must be text, not int"),
-    "candidates in words": (
-        lambda bank: api.recall(bank, "x", embedder=ChosenEmbedder(), candidates="a"),
-        "candidates must be a number of nodes from 1, not 'a'",
-    ),
-    "fewer than no candidates": (
-        lambda bank: api.recall(bank, "x", embedder=ChosenEmbedder(), candidates=-1),
-        "candidates must be a number of nodes from 1, not -1",
-    ),
     "nothing to recall for": (
         lambda bank: api.recall(bank, " ", "\n"),
         "task and environment are both empty",
@@ -197,7 +167,6 @@ WRONG_BANKS: dict[str, tuple[dict[str, Any], str]] = {
     "no domain": ({"domain": None}, "domain must be text, not NoneType"),
     "a domain elsewhere": ({"domain": "../../../etc"}, "cannot be the name of a domain"),
     "a domain in a domain": ({"domain": "a/b"}, "cannot be the name of a domain"),
-    "embedder": ({"embedder": 3}, "embedder must be an Embedder or the name of one, not int"),
     "numbers": ({"parameters": 3}, "parameters must be Parameters, or these by name, not int"),
     "half the numbers": (
         {"parameters": {"task": 3}},
@@ -211,8 +180,6 @@ WRONG_BANKS: dict[str, tuple[dict[str, Any], str]] = {
         {"parameters": numbers(d_max=1.5)},
         "d_max must be a whole number from 2 to 1000",
     ),
-    "provenance": ({"provenance": 3}, "provenance must be a mapping, not int"),
-    "a fact": ({"provenance": {"a": object()}}, "provenance must be what JSON can hold"),
 }
 
 

@@ -7,8 +7,6 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
-import orjson
-
 from deltamem_tui import paths
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
@@ -38,8 +36,6 @@ def open_bank(bank: Path | str, banks: Path | str | None = None) -> Bank:
     """
     if isinstance(bank, Path):
         return Bank.open(bank)
-    if not isinstance(bank, str):
-        raise wrong_argument("bank", "the name or the path of a bank", bank)
     return Bank.open(paths.find_bank(bank, paths.banks_folder(banks)))
 
 
@@ -67,17 +63,12 @@ def create_bank(
         episodes_from: A bank whose episodes it gets, waiting to be learnt; none if not given.
 
     Raises:
-        UsageError: An argument is of the wrong kind, a name cannot be one, or there are no
-            episodes to be had. Nothing is written.
+        UsageError: A name cannot be one, or there are no episodes to be had. Nothing is written.
         ConfigurationError: A number is outside its range.
         EmbedderUnavailableError: The embedding model cannot be loaded.
         BankExistsError: Something is there already.
         StorageError: The folder cannot be written.
     """
-    if not isinstance(path, Path | str):
-        raise wrong_argument("path", "the new bank's folder", path)
-    if not isinstance(embedder, Embedder | str):
-        raise wrong_argument("embedder", "an Embedder or the name of one", embedder)
     for name, text in (("domain", domain), ("description", description)):
         if not isinstance(text, str):
             raise wrong_argument(name, "text", text)
@@ -91,15 +82,15 @@ def create_bank(
         collections=kind.collections,
         embedder=asdict(loaded.card),
         settings=_settings(kind, domain, loaded.card.model, parameters),
-        provenance=_facts({} if provenance is None else provenance),
+        provenance=dict(provenance or {}),
     )
     if episodes_from is None:
         return Bank.create(path, manifest)
     with files.new_folder(Path(path)) as draft:
         made, found = Bank.create(draft, manifest), episodes(episodes_from)
-        taken = take_in(made, found, redaction="off", listed=False).total
-        if taken.rejected or not taken.episodes:
-            gone = f", or {taken.rejected:,} can no longer be taken" if taken.rejected else ""
+        taken = take_in(made, found, redaction="off", listed=False)
+        if taken.refused or not taken.episodes:
+            gone = f", or {taken.refused:,} can no longer be taken" if taken.refused else ""
             raise UsageError(
                 f"the bank keeps no episodes{gone}",
                 source=episodes_from.name,
@@ -118,14 +109,3 @@ def _settings(method: Method, domain: str, embedder: str, given: object) -> dict
     if not isinstance(given, kind):
         raise wrong_argument("parameters", f"{kind.__name__}, or these by name", given)
     return stored_record(checked(given))
-
-
-def _facts(provenance: object) -> Mapping[str, Any]:
-    """Return the provenance, if the manifest can keep it."""
-    if not isinstance(provenance, Mapping):
-        raise wrong_argument("provenance", "a mapping", provenance)
-    try:
-        orjson.dumps(dict(provenance))
-    except TypeError as error:
-        raise UsageError(f"provenance must be what JSON can hold: {error}") from error
-    return provenance

@@ -23,7 +23,6 @@ from deltamem_tui.errors import (
     BankRewrittenError,
     TrajectoryError,
     UsageError,
-    wrong_argument,
 )
 from deltamem_tui.memory.episodes.outcomes import forget_lessons, weighed, with_facts_of
 from deltamem_tui.memory.episodes.stored_episodes import domain_of, episode, put_episode, unmarked
@@ -53,7 +52,7 @@ from deltamem_tui.memory.writers.extraction import (
     Notes,
 )
 from deltamem_tui.memory.writers.writer import Writer
-from deltamem_tui.text import clean, one_line
+from deltamem_tui.text import clean
 from deltamem_tui.trajectory.model import Trajectory, chosen_domain
 from deltamem_tui.trajectory.receipt import Receipt, made, together
 
@@ -75,12 +74,11 @@ def recall(
     collection, runners-up included; `folders` hold the context's header, else the usual places.
 
     Raises:
-        UsageError: An argument is of the wrong kind, or there is nothing to ask.
+        UsageError: There is nothing to ask.
         EmbedderUnavailableError: The bank's embedding model cannot be loaded.
         EmbedderMismatchError: The embedder is not the bank's.
         BankCorruptError: The bank breaks the rules of the format.
     """
-    _check_arguments(bank, task, environment, candidates)
     if not clean(task).strip() and not clean(environment).strip():
         raise UsageError("task and environment are both empty", hint="say what the agent is to do")
     query = Query(task, environment, candidates, None, None if folders is None else tuple(folders))
@@ -88,18 +86,6 @@ def recall(
     counts_as, commit = bank.manifest.counts_as, bank.commit.sequence
     receipt = made(counts_as, commit, found.shown, task, environment)
     return dataclasses.replace(found, receipt=receipt)
-
-
-def _check_arguments(bank: object, task: object, environment: object, candidates: object) -> None:
-    if not isinstance(bank, Bank):
-        raise wrong_argument("bank", "an open bank", bank)
-    for name, text in (("task", task), ("environment", environment)):
-        if not isinstance(text, str):
-            raise wrong_argument(name, "text", text)
-    if type(candidates) is not int or candidates < 1:
-        raise UsageError(
-            f"candidates must be a number of nodes from 1, not {one_line(repr(candidates), 40)}"
-        )
 
 
 def search(
@@ -144,7 +130,6 @@ def learn(
     `receipt` is what the agent was shown in it: the `receipt` of a recall.
 
     Raises:
-        UsageError: An argument is of the wrong kind.
         TrajectoryError: How the episode ended is not known.
         RecordError: It has no task, no step, or a text of more characters than are taken.
         ExtractionError: Nothing could be made of it.
@@ -152,13 +137,7 @@ def learn(
         BankFrozenError: The bank is frozen.
         StorageError: The disk refused; the bank is as it was.
     """
-    if not isinstance(bank, Bank):
-        raise wrong_argument("bank", "an open bank", bank)
-    if not isinstance(trajectory, Trajectory):
-        raise wrong_argument("trajectory", "a Trajectory", trajectory)
     if receipt is not None:
-        if not isinstance(receipt, Receipt):
-            raise wrong_argument("receipt", "a Receipt", receipt)
         trajectory = trajectory.with_facts(receipts=together((*trajectory.receipts, receipt)))
     writer = writer_of(bank, extractor)
     if paying := getattr(writer, "paying", None):  # it asks a model
@@ -168,15 +147,13 @@ def learn(
     return learn_stored(bank, trajectory, writer, embedder)
 
 
-def writer_of(bank: Bank, given: object = None) -> Writer:
+def writer_of(bank: Bank, given: Writer | None = None) -> Writer:
     """Return what writes for a bank's method: what is given, or the rules, which need no model."""
     method = method_of(bank)
     if given is None:
         return RulesExtractor(method)
-    if isinstance(given, Writer):
-        of_method: Callable[..., Writer] | None = getattr(given, "of_method", None)
-        return of_method(method) if of_method else given
-    raise wrong_argument("extractor", "a Writer", given)
+    of_method: Callable[..., Writer] | None = getattr(given, "of_method", None)
+    return of_method(method) if of_method else given
 
 
 def learn_stored(

@@ -21,7 +21,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.load import load_for
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, Weighting, no_rows, require_same
 from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan
-from deltamem_tui.errors import BankCorruptError, wrong_argument
+from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.typed import converted
 
 if TYPE_CHECKING:
@@ -152,12 +152,10 @@ def ranked(
 def embedder_of(bank: Bank, given: Embedder | None = None) -> Embedder:
     """Return the bank's embedder: the given one if it fits, else loaded.
 
-    Raises an EmbedderUnavailableError or EmbedderMismatchError, or a UsageError if it is none.
+    Raises an EmbedderUnavailableError or EmbedderMismatchError.
     """
     if given is None:
         return load_for(card_of(bank))
-    if not isinstance(given, Embedder):
-        raise wrong_argument("embedder", "an Embedder", given)
     require_same(card_of(bank), given.card)
     return given
 
