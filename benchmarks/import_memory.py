@@ -107,8 +107,8 @@ def _probe(log: Path) -> dict[str, float]:
     started = perf_counter()
     intake = take_in(bank, read_logs([log]), listed=False)
     seconds = perf_counter() - started
-    if intake.rejected or not intake.total.episodes:
-        raise RuntimeError(f"{intake.total.episodes} episodes and {len(intake.rejected)} rejected")
+    if intake.rejected or not intake.episodes:
+        raise RuntimeError(f"{intake.episodes} episodes and {len(intake.rejected)} rejected")
     return {"peak": peak(), "mb_s": log.stat().st_size / MB / seconds}
 
 

@@ -314,7 +314,7 @@ class _Contest:
             found = [*episodes(bank)]
         self.errors += report.refusals
         duplicates = report.count("duplicate") + report.count("updated")
-        left_out = {"recorded before": duplicates, "cannot be read": report.total.rejected}
+        left_out = {"recorded before": duplicates, "cannot be read": report.refused}
         for why, count in left_out.items():
             if count:
                 self.excluded[why] = self.excluded.get(why, 0) + count

@@ -107,8 +107,8 @@ def import_(
         errors.append(_interrupted(0 if dry_run else found.count("imported")))
     report = view_import(found, outcomes["outcomes_name"])
 
-    status = Result.verdict(found.total.episodes, errors)
-    is_told = found.total.without_outcome and not dry_run  # what a dry run read is not there
+    status = Result.verdict(found.episodes, errors)
+    is_told = found.without_outcome and not dry_run  # what a dry run read is not there
     notes = [*report.notes, *(_waiting(opened, bank) if is_told else ())]
     return Result("import", report.record, errors, status, view=facts(report.facts), notes=notes)
 

@@ -90,8 +90,8 @@ class EpisodeImport(Struct, frozen=True, gc=False):
 
 
 @dataclass(slots=True)
-class Tally:
-    """Counts of what was read. Everything but `without_outcome` counts duplicates too.
+class ImportReport:
+    """Results of importing some logs. The counts are of duplicates too, but `without_outcome`.
 
     Attributes:
         formats: The first formats it was read as; of the project's own logs, those that their
@@ -99,53 +99,7 @@ class Tally:
         sources: How many outcomes came from each source, of a duplicate the one that counts.
         changed: How many outcomes became their opposite.
         without_outcome: How many came into the bank without an outcome.
-    """
-
-    formats: list[str] = field(default_factory=list)
-    receptions: Counter[Reception] = field(default_factory=Counter)
-    sources: Counter[OutcomeSource] = field(default_factory=Counter)
-    successes: int = 0
-    failures: int = 0
-    changed: int = 0
-    without_outcome: int = 0
-    steps: int = 0
-    redactions: Counter[str] = field(default_factory=Counter)
-    rejected: int = 0
-
-    @property
-    def episodes(self) -> int:
-        """How many episodes were read."""
-        return self.receptions.total()
-
-    def add(self, received: EpisodeImport) -> None:
-        """Count one more episode."""
-        trajectory, outcome, before = received.arrival.trajectory, received.outcome, received.before
-        self._read_as(trajectory.source.format)
-        self.receptions[received.reception] += 1
-        self.sources[outcome.source] += 1
-        self.successes += outcome.success is True
-        self.failures += outcome.success is False
-        self.changed += before.known and before.success != outcome.success
-        self.without_outcome += outcome.success is None and received.reception != "duplicate"
-        self.steps += len(trajectory.steps)
-        self.redactions.update(received.arrival.redactions)
-
-    def refuse(self, error: RecordError) -> None:
-        """Count one more record that was refused."""
-        self.rejected += 1
-        if error.format:
-            self._read_as(error.format)
-
-    def _read_as(self, name: str) -> None:
-        if name not in self.formats and len(self.formats) < _FORMATS:
-            self.formats.append(name)
-
-
-@dataclass(slots=True)
-class ImportReport:
-    """Results of importing some logs.
-
-    Attributes:
+        refused: How many records were.
         entries: An entry for every episode, in order, if they are `listed`.
         rejected: The first records that were refused, as `notices` has the first notices.
         named: Those of the user's ids that name an episode that was read; others are `unmatched`.
@@ -158,7 +112,16 @@ class ImportReport:
     redaction: Redaction = "secrets"
     dry_run: bool = False
     listed: bool = True
-    total: Tally = field(default_factory=Tally)
+    formats: list[str] = field(default_factory=list)
+    receptions: Counter[Reception] = field(default_factory=Counter)
+    sources: Counter[OutcomeSource] = field(default_factory=Counter)
+    successes: int = 0
+    failures: int = 0
+    changed: int = 0
+    without_outcome: int = 0
+    steps: int = 0
+    redactions: Counter[str] = field(default_factory=Counter)
+    refused: int = 0
     entries: list[dict[str, Any]] = field(default_factory=list)
     rejected: list[RecordError] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
@@ -173,9 +136,18 @@ class ImportReport:
     def add(self, received: EpisodeImport) -> None:
         """Count an episode."""
         arrival, found, outcome = received.arrival, received.arrival.trajectory, received.outcome
-        self.total.add(received)
+        is_known, before = received.reception == "duplicate", received.before
+        self._read_as(found.source.format)
+        self.receptions[received.reception] += 1
+        self.sources[outcome.source] += 1
+        self.successes += outcome.success is True
+        self.failures += outcome.success is False
+        self.changed += before.known and before.success != outcome.success
+        self.without_outcome += outcome.success is None and not is_known
+        self.steps += len(found.steps)
+        self.redactions.update(arrival.redactions)
         self.receipts_added += bool(received.is_written and found.receipts)
-        if received.reception != "duplicate" and outcome.success is None and outcome.reason:
+        if not is_known and outcome.success is None and outcome.reason:
             self.reasons[outcome.reason] += 1
         if arrival.given is not None and arrival.given != outcome.success:
             self.disputed[found.id] = None
@@ -184,7 +156,9 @@ class ImportReport:
 
     def reject(self, error: RecordError) -> None:
         """Count a record that was refused."""
-        self.total.refuse(error)
+        self.refused += 1
+        if error.format:
+            self._read_as(error.format)
         if len(self.rejected) < LISTED:
             self.rejected.append(error)
 
@@ -194,14 +168,23 @@ class ImportReport:
         if len(self.notices) < LISTED:
             self.notices.append(notice)
 
+    def _read_as(self, name: str) -> None:
+        if name not in self.formats and len(self.formats) < _FORMATS:
+            self.formats.append(name)
+
+    @property
+    def episodes(self) -> int:
+        """How many episodes were read."""
+        return self.receptions.total()
+
     def count(self, reception: Reception) -> int:
         """Return how many episodes had this reception."""
-        return self.total.receptions[reception]
+        return self.receptions[reception]
 
     @property
     def refusals(self) -> tuple[RecordError, ...]:
         """The refusals that were kept, and a last one for all others."""
-        more = self.total.rejected - len(self.rejected)
+        more = self.refused - len(self.rejected)
         if not more:
             return tuple(self.rejected)
         rest = RecordError(
@@ -217,14 +200,13 @@ class ImportReport:
 
 def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
     """Show what an import came to."""
-    total = found.total
     record: dict[str, Any] = {
         "imported": found.count("imported"),
         "grown": found.count("grown"),
         "updated": found.count("updated"),
-        "changed": total.changed,
+        "changed": found.changed,
         "duplicates": found.count("duplicate"),
-        "rejected": total.rejected,
+        "rejected": found.refused,
         "left_out": {
             "total": found.notice_count,
             "listed": [asdict(notice) for notice in found.notices],
@@ -233,15 +215,15 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "disputed": list(found.disputed),
         "receipts": _receipts_record(found),
         "unknown": reasons_record(found.reasons),
-        "redactions": dict(total.redactions),
+        "redactions": dict(found.redactions),
         "redaction": found.redaction,
         "dry_run": found.dry_run,
-        "formats": total.formats,
-        "episodes": total.episodes,
-        "steps": total.steps,
-        "successes": total.successes,
-        "failures": total.failures,
-        "outcomes": dict(total.sources),
+        "formats": found.formats,
+        "episodes": found.episodes,
+        "steps": found.steps,
+        "successes": found.successes,
+        "failures": found.failures,
+        "outcomes": dict(found.sources),
         "trajectories": [entry for entry in found.entries if entry["reception"] != "duplicate"],
     }
     would = "would be " if found.dry_run else ""
@@ -249,11 +231,11 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         **{f"{would}{name}": record[name] for name in ("imported", "updated")},
         **({f"{would}grown": record["grown"]} if record["grown"] else {}),
         **{name: record[name] for name in ("duplicates", "rejected")},
-        "read as": _names(total.formats),
+        "read as": _names(found.formats),
         **{name: record[name] for name in ("steps", "successes", "failures")},
-        **{f"outcome {_SOURCES[source]}": n for source, n in sorted(total.sources.items())},
+        **{f"outcome {_SOURCES[source]}": n for source, n in sorted(found.sources.items())},
         **({"given receipts": found.receipts_added} if found.receipts_added else {}),
-        **{f"{kind} mentions redacted": count for kind, count in sorted(total.redactions.items())},
+        **{f"{kind} mentions redacted": count for kind, count in sorted(found.redactions.items())},
     }
     notes = [*_notes(found, outcomes_name)]
     return ReportView(record, facts, notes=notes, summary=_import_summary(found))
@@ -318,10 +300,10 @@ def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
 
 
 def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
-    if found.total.changed:
-        changed = counted(found.total.changed, "outcome was", "outcomes were")
+    if found.changed:
+        changed = counted(found.changed, "outcome was", "outcomes were")
         yield ReportNote(f"{changed} changed: the later statement counts")
-    if waiting := found.total.without_outcome:
+    if waiting := found.without_outcome:
         hint = "import again with `--outcome FILE`, or `deltamem episode judge` asks a model"
         episodes = counted(waiting, "episode waits", "episodes wait")
         yield ReportNote(f"{episodes} without an outcome", hint)
@@ -369,12 +351,12 @@ def _names(names: Sequence[str]) -> str:
 
 
 def _import_summary(found: ImportReport) -> str:
-    did, redacted = "would import" if found.dry_run else "imported", found.total.redactions
+    did, redacted = "would import" if found.dry_run else "imported", found.redactions
     text = f"{did} {counted(found.count('imported'), 'episode')}"
-    if found.total.formats:
-        text += f" (read as {_names(found.total.formats)})"
+    if found.formats:
+        text += f" (read as {_names(found.formats)})"
     counts = {name: found.count(name) for name in ("grown", "updated")}
-    counts |= {"known already": found.count("duplicate"), "rejected": found.total.rejected}
+    counts |= {"known already": found.count("duplicate"), "rejected": found.refused}
     for what, count in (counts | {"redacted": redacted.total()}).items():
         text += f", {count:,} {what}" if count else ""
     if redacted:

@@ -408,10 +408,7 @@ def _outgrown(arrivals: Iterable[Arrival]) -> set[str]:
 
 
 def _grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
-    """Return the longer record of a session, with earlier verdicts of people, and receipts.
-
-    What a judge said stays behind: it judged what was there then.
-    """
+    """Return the longer record of a session, with earlier receipts and a person's verdict."""
     found = arrival.trajectory
     for each in earlier:
         found = found.with_facts(receipts=together((*each.receipts, *found.receipts)))

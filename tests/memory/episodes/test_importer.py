@@ -78,7 +78,7 @@ def test_an_outcome_is_not_overwritten_nor_given_to_what_was_learnt(bank: Bank) 
     teach(bank, episode(X))
     take_in(bank, [episode(Y, success=False)])
     found = take_in(bank, [episode(X, success=False), episode(Y)])
-    assert (found.total.episodes, len(found.rejected)) == (0, 2)
+    assert (found.episodes, len(found.rejected)) == (0, 2)
     assert "was learnt from as a success" in str(found.rejected[0])
     assert [each.outcome.success for each in episodes(bank)] == [True, False]
     assert receptions(bank, episode(X), episode(Y, success=None)) == ["duplicate"] * 2
@@ -105,9 +105,9 @@ def test_of_very_many_refusals_the_first_are_kept_and_all_are_counted(
     monkeypatch.setattr(import_report, "LISTED", 3)
     errors = [RecordError("broken", source="a", position=f"line {line}") for line in range(5)]
     few = take_in(bank, errors[:3])
-    assert (few.total.rejected, few.refusals) == (3, tuple(errors[:3]))
+    assert (few.refused, few.refusals) == (3, tuple(errors[:3]))
     found = take_in(bank, [*errors, episode(X)])
-    assert (found.total.rejected, found.rejected) == (5, errors[:3])
+    assert (found.refused, found.rejected) == (5, errors[:3])
     *listed, rest = found.refusals
     assert listed == errors[:3]
     assert rest.message.startswith("2 more records were refused")
@@ -144,7 +144,7 @@ def test_secrets_are_taken_out_and_the_id_is_that_of_what_is_kept(bank: Bank) ->
     assert "[redacted: " in kept.steps[0].observation
     assert kept.id == first["id"] == second["id"] != told.id
     assert [first["reception"], second["reception"]] == ["imported", "duplicate"]
-    assert found.total.redactions.total() == 2
+    assert found.redactions.total() == 2
     assert all(SECRET.encode() not in data for data in file_bytes(bank.path).values())
     assert verify(bank) == []
 
@@ -173,13 +173,12 @@ def test_a_tally_per_file_and_no_more_if_not_asked(bank: Bank) -> None:
     ]
     found = take_in(bank, records, listed=False)
     assert found.entries == []
-    total = found.total
-    assert (total.formats, total.steps) == (["native", "react"], 5)
-    assert total.receptions == {"imported": 4, "duplicate": 1}
-    assert (total.successes, total.failures, total.rejected) == (3, 1, 1)
-    assert total.sources == {"stated": 4, "unknown": 1}
-    assert total.redactions.total() == 1
-    assert (found.total.episodes, found.total.without_outcome) == (5, 1)
+    assert (found.formats, found.steps) == (["native", "react"], 5)
+    assert found.receptions == {"imported": 4, "duplicate": 1}
+    assert (found.successes, found.failures, found.refused) == (3, 1, 1)
+    assert found.sources == {"stated": 4, "unknown": 1}
+    assert found.redactions.total() == 1
+    assert (found.episodes, found.without_outcome) == (5, 1)
 
 
 @pytest.mark.parametrize(
@@ -222,8 +221,8 @@ def test_a_person_has_the_last_word_while_the_episode_waits(
 ) -> None:
     take_in(bank, [before])
     found = take_in(bank, [said(False, "user")])
-    assert (found.count("updated"), found.total.changed, found.rejected) == (1, changed, [])
-    assert found.total.failures == 1
+    assert (found.count("updated"), found.changed, found.rejected) == (1, changed, [])
+    assert found.failures == 1
     (kept,) = episodes(Bank.open(bank.path))
     assert kept.outcome == Outcome(success=False, source="user")
     assert receptions(bank, before) == [again]
@@ -242,13 +241,13 @@ def test_two_records_that_contradict_each_other_are_told(
         (error,) = found.rejected
         assert "states failure, but an earlier record states success" in error.message
         assert (error.source, error.position) == ("log.jsonl", "line 2")
-        assert (found.total.episodes, found.total.rejected) == (1, 1)
+        assert (found.episodes, found.refused) == (1, 1)
     assert [each.outcome.success for each in episodes(bank)] == ([] if dry else [True])
 
 
 def test_persons_who_contradict_each_other_in_one_import_are_refused(bank: Bank) -> None:
     found = take_in(bank, [said(None), said(True, "user", 2), said(False, "user", 3)])
-    assert (found.count("imported"), found.count("updated"), found.total.changed) == (1, 1, 0)
+    assert (found.count("imported"), found.count("updated"), found.changed) == (1, 1, 0)
     (error,) = found.rejected
     assert error.position == "line 3"
     assert [each.outcome.success for each in episodes(bank)] == [True]
