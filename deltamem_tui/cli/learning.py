@@ -134,12 +134,12 @@ def extract(
     With --batch nothing is asked: the questions are written down for a batch service. Run it
     again with --answers, until nothing is asked any more.
     """
-    from deltamem_tui.memory.method import display_of
-    from deltamem_tui.memory.policies import policy_named
+    from deltamem_tui.memory.method import display_of, settings_of
     from deltamem_tui.memory.runs.learning import candidates, view_learning
+    from deltamem_tui.memory.settings import assigned
 
-    policy = policy_named(admit) if admit else None
     opened = invocation.open(bank, write=not model.dry_run)
+    policy = assigned(settings_of(opened), f"admission={admit}").admission if admit else None
     alone = extractor is None and concurrency == 1
     rounds = _batch_of(invocation, opened, batch, answers, model, alone=alone)
     caller = rounds.batch if rounds else None

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, cast
 
 import numpy as np
 from msgspec import Struct
@@ -30,7 +30,7 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.forgetting import forget_if_due
 from deltamem_tui.memory.kinds import task_kind
 from deltamem_tui.memory.method import display_of, method_named, method_of, names
-from deltamem_tui.memory.policies import as_admitted, policy_named
+from deltamem_tui.memory.policies import Policy, as_admitted
 from deltamem_tui.memory.settings import Settings, assigned
 from deltamem_tui.text import count_tokens, one_line
 from deltamem_tui.trajectory.model import Outcome, Trajectory
@@ -100,7 +100,7 @@ class Contestant(Struct, frozen=True, omit_defaults=True):
 def as_learnt(episode: Trajectory, policy: str) -> Trajectory | None:
     """Return an episode as an admission policy, or `unjudged`, has it learnt; None if it is not."""
     if policy != UNJUDGED:
-        return as_admitted(policy_named(policy), episode)
+        return as_admitted(cast("Policy", policy), episode)
     verdict = Outcome(True, source="judge", reason="learnt as if it had succeeded")
     verdicts = (episode.outcome, *episode.verdicts)
     others = tuple(each for each in verdicts if each.source != "judge" and each.known)

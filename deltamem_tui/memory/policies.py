@@ -8,17 +8,13 @@ environment or a person says is the strict standard (papers, memory management).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal
 
-from deltamem_tui.errors import UsageError
-from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import OUTCOME_SOURCES, Outcome, OutcomeSource, Trajectory
 
 Forgetting = Literal["none", "periodical", "history", "combined"]
 
 Policy = Literal["none", "all", "coarse", "stated", "strict", "coarse-then-strict"]
-POLICIES: tuple[Policy, ...] = get_args(Policy)
-DEFAULT_POLICY: Policy = "strict"
 
 _EVERY = frozenset(OUTCOME_SOURCES)
 _ADMITTED: Mapping[Policy, frozenset[OutcomeSource]] = {
@@ -48,12 +44,3 @@ def as_admitted(policy: Policy, episode: Trajectory) -> Trajectory | None:
                 others = (each for each in episode.verdicts if each is not word)
                 return episode.with_facts(outcome=word, verdicts=(episode.outcome, *others))
     return episode if admitted_by(policy, episode.outcome) else None
-
-
-def policy_named(name: str | None) -> Policy:
-    """Return the chosen policy, the strict one if none; a UsageError says that there is no such."""
-    wanted = name or DEFAULT_POLICY
-    if wanted in POLICIES:
-        return wanted
-    problem = f"unknown admission policy {one_line(wanted, 40)!r}"
-    raise UsageError(problem, hint=f"one of {', '.join(POLICIES)}")

@@ -28,7 +28,7 @@ from msgspec import Meta, Struct
 from deltamem_tui.bank.node import Utility
 from deltamem_tui.config import PUBLISHED_EMBEDDER
 from deltamem_tui.errors import BankCorruptError, ConfigurationError
-from deltamem_tui.memory.policies import DEFAULT_POLICY, Forgetting, Policy
+from deltamem_tui.memory.policies import Forgetting, Policy
 from deltamem_tui.text import one_line
 from deltamem_tui.typed import converted
 
@@ -66,7 +66,7 @@ class Settings(Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
             whose answer each changes; all numbers if it is empty.
     """
 
-    admission: Policy = DEFAULT_POLICY
+    admission: Policy = "strict"
     forgetting: Forgetting = "none"
     forget_period: FromOne = 300
     forget_recalls: Annotated[int, Meta(ge=0)] = 1

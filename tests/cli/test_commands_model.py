@@ -144,7 +144,7 @@ def unsaid(house: Program) -> str:
             "answers of 9 tokens fill a window of 9",
         ),
         (("--model", MODEL, "--prompts", "nowhere"), 2, "no folder of prompts"),
-        (("--model", MODEL, "--admit", "judge"), 2, "unknown admission policy 'judge'"),
+        (("--model", MODEL, "--admit", "judge"), 2, "admission must be none, all"),
     ],
 )
 def test_what_is_wrong_with_the_call_is_told_before_any_episode_is_touched(

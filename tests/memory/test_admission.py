@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,6 @@ from deltamem_tui.memory.episodes.importer import take_in
 from deltamem_tui.memory.episodes.stored_episodes import episode
 from deltamem_tui.memory.method import change_settings
 from deltamem_tui.memory.policies import (
-    POLICIES,
     Policy,
     admitted_by,
 )
@@ -53,7 +53,7 @@ def test_each_policy_takes_its_sources(policy: Policy, sources: set[str], succes
 @given(OUTCOMES)
 def test_an_unknown_end_is_never_admitted(outcome: Outcome) -> None:
     nobody = Outcome(None, outcome.reward, outcome.source)
-    assert not any(admitted_by(policy, nobody) for policy in POLICIES)
+    assert not any(admitted_by(policy, nobody) for policy in get_args(Policy))
 
 
 def test_by_coarse_an_episode_is_learnt_as_the_judge_says_and_kept_as_the_log_does(
