@@ -211,10 +211,7 @@ def _revised(tree: Tree, shown: ShownTo) -> Rows:
 
 
 def _learnt_at(bank: Bank, tree: Tree, rows: Rows, now: int) -> Rows:
-    """Return the place of the episode that each node was learnt from last. int64 [rows].
-
-    It is 0 of an episode that the bank does not have, and the present of no episode.
-    """
+    """Return where the last episode of each node stands, 0 of a lost one. int64 [rows]."""
     import numpy as np
 
     episodes = bank.snapshots[EPISODES]

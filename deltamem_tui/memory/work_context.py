@@ -149,10 +149,7 @@ def _lesson(node: Node) -> Lesson | None:
 
 
 def _once(lessons: Mapping[int, Lesson]) -> dict[int, Lesson]:
-    """Leave out what two banks learnt of the same episodes before they were merged.
-
-    What a person or a model put into words stays.
-    """
+    """Leave out what two merged banks learnt of the same episodes; what was put in words stays."""
     kept: dict[tuple[str, ...], int] = {}
     for row, lesson in lessons.items():
         source = lesson.episodes or (lesson.key,)

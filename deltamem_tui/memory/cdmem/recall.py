@@ -216,10 +216,7 @@ def _exemplars(index: Index, embedder: Embedder, most: int) -> list[Candidate]:
 
 
 def _insights(index: Index, half: str, kind: str, label: Label) -> list[Candidate]:
-    """Return the insights of a list by the sum of their similarities to all memories of its kind.
-
-    Of equal ones that with more successes goes first, then the newer.
-    """
+    """Return a list's insights by their likeness to all memories of its kind, then successes."""
     import numpy as np
 
     memories, tree = index.bank.tree(half), index.bank.tree(INSIGHTS[half])

@@ -234,10 +234,7 @@ def _entries(
     texts: Mapping[str, str],
     settings: Parameters,
 ) -> list[str]:
-    """Return what both trees recalled, for an agent.
-
-    Procedures stay whole; in what is left of the budget stands what failed, then what was seen.
-    """
+    """Return what both trees recalled: procedures whole, and of the rest what the budget holds."""
     domain, (answer, env) = domain_for(bank.manifest.domain), (found["task"], found["env"])
     goal, task = goal_of(domain, texts["task"]), None
     if goal.understood:
@@ -310,10 +307,7 @@ def _choices(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> dic
 
 
 def _failed(known: Sequence[Procedure], names: Mapping[str, str]) -> list[str]:
-    """Return what was refused or cost the score: the first lines, as one entry.
-
-    Of what a procedure does itself an agent is not warned, nor of what has nothing to do with it.
-    """
+    """Return what failed near the procedures, and is no step of theirs: the first lines."""
     commands = {key(filled(step, names)) for each in known for step in each.steps}
     things = {word for command in commands for word in command.split()[1:]} - _SMALL
     shown = []

@@ -225,10 +225,7 @@ def _parts(line: str) -> list[str]:
 
 
 def _fused_skill(chain: Sequence[Node]) -> Extraction:
-    """Return a chain as one self-contained skill, found by the match's activation condition.
-
-    Beside a way, what only led nowhere says nothing more.
-    """
+    """Return a chain as one self-contained skill, found by the match's activation condition."""
     known = Procedure.of(chain)
     if known is None:  # a person or a model wrote some of it: one text after the other
         lines = [node.payload["execution_procedure"] for node in chain]

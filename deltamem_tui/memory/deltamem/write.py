@@ -205,10 +205,7 @@ def maintain(
 def _fused(
     tree: Tree, chain: tuple[Node, ...], writer: Writer, embedder: Embedder
 ) -> Plan[MaintenanceResult]:
-    """Return the plan that makes a chain a root, and marks its last node as consolidated.
-
-    The root is a failure only if the whole chain is.
-    """
+    """Return the plan that makes a chain a root, and marks its last node as consolidated."""
     name = tree.name
     written, payloads, calls = written_of(
         writer,

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple, TypeVar
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, StorageError
+from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.writers.extraction import Call, Extraction, FunctionWriter
 from deltamem_tui.memory.writers.model import ModelExtractor
@@ -60,7 +60,6 @@ class Asking:
         self._calls: list[Future[Any]] = []
         self._planned: deque[Question] = deque()
         self._trusted = False
-        self._unwritten: list[Call] = []
         self._lock = threading.Lock()
 
     @property
@@ -119,35 +118,21 @@ class Asking:
         return future.result()
 
     def pay(self, payment: Call) -> None:
-        """Count a payment and write it down, in any thread.
-
-        An answer is used even if the disk refuses its line, which is tried again at the end.
-        """
+        """Count a payment and write it down, in any thread."""
         with self._lock:
             self.usage += payment.usage
-        try:
-            usage_log.append(self._folder, payment.bill())
-        except StorageError:
-            with self._lock:
-                self._unwritten.append(payment)
+        usage_log.append(self._folder, payment.bill())
 
     def close(self, cancel: Callable[[], object]) -> None:
         """Ask nothing more, and wait up to `GRACE` seconds for calls that are under way.
 
-        `cancel` has them end without another try. A `KeyboardInterrupt` ends the wait and goes on;
-        a StorageError says that the disk does not take what was paid for into `usage.jsonl`.
+        `cancel` has them end without another try. A `KeyboardInterrupt` ends the wait and goes on.
         """
         with self._lock:
             self._planned.clear()
             left = [*self._calls]
         cancel()
-        try:
-            wait(left, timeout=GRACE)
-        finally:
-            with self._lock:
-                while self._unwritten:
-                    usage_log.append(self._folder, self._unwritten[0].bill())
-                    del self._unwritten[0]
+        wait(left, timeout=GRACE)
 
     def _send(self, key: tuple[str, str], ask: Callable[[], Any]) -> Future[Any]:
         future = self._sent[key] = Future()

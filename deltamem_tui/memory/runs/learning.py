@@ -51,11 +51,7 @@ class LearningRun:
         concurrency: int = 1,
         stopped: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Prepare; nothing is asked or written yet.
-
-        What is learnt is the same at any `concurrency`. `stopped` is asked between episodes and
-        while a model is waited for.
-        """
+        """Prepare; `stopped` is asked between episodes and while a model is waited for."""
         self._bank, self._embedder = bank, embedder_of(bank, embedder)
         self._writer = writer_of(bank, extractor)
         self._model = self._writer if isinstance(self._writer, ModelExtractor) else None

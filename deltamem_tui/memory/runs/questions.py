@@ -165,21 +165,6 @@ def _take(bank: Bank, batch: BatchCaller, result: object, report: AnswersReport)
     report.usage += usage
 
 
-class _Noted:
-    """The questions that wait for answers, by key."""
-
-    def __init__(self, batch: BatchCaller) -> None:
-        self.found: dict[str, tuple[ChatRequest, Call]] = {}
-        self._batch, self._payments = batch, list[Call]()
-        self.paid = self._payments.append
-
-    def note(self) -> None:
-        """Note the question that the batch was asked last, with its entry for the bill."""
-        if (request := self._batch.noted) is not None:
-            request.on_answer(Usage())  # so that the extractor speaks of this one
-            self.found[request.key] = request, self._payments[-1]
-
-
 def learn_round(
     bank: Bank,
     trajectories: Sequence[Trajectory],
@@ -193,8 +178,9 @@ def learn_round(
 
     Also returns each question of the others once.
     """
-    method, embedder, noted = method_of(bank), embedder_of(bank), _Noted(batch)
-    model, alike = extractor.of_method(method).paying(noted.paid), Counter[object]()
+    method, embedder, payments = method_of(bank), embedder_of(bank), list[Call]()
+    model, alike = extractor.of_method(method).paying(payments.append), Counter[object]()
+    asked: dict[str, tuple[ChatRequest, Call]] = {}
 
     def ready() -> Iterator[Trajectory]:
         waits = False
@@ -208,8 +194,9 @@ def learn_round(
                 waits = True
             key = question[0], tuple(node.id for node in question[2])
             alike[key] += 1
-            if alike[key] <= _MOST_ALIKE:
-                noted.note()
+            if alike[key] <= _MOST_ALIKE and (request := batch.noted) is not None:
+                request.on_answer(Usage())  # so that the extractor says what it is for
+                asked[request.key] = request, payments[-1]
             return Extraction(None, "waits for an answer")
 
         for each in trajectories:
@@ -222,7 +209,7 @@ def learn_round(
                 yield each
 
     report = learn_episodes(bank, extractor, ready(), advance=advance, stopped=stopped)
-    return report, [*noted.found.values()]
+    return report, [*asked.values()]
 
 
 def write_requests(path: Path, batch: BatchCaller, asked: Questions) -> None:

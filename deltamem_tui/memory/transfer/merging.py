@@ -49,7 +49,11 @@ def merge(
             "a merge needs at least two banks", hint="name the others behind the first"
         )
     for other in banks[1:]:
-        _require_one_embedder(banks[0], other)
+        try:
+            require_same(card_of(other), card_of(banks[0]))
+        except EmbedderMismatchError as error:
+            error.source = one_line(str(other.path))
+            raise
     domains = dict.fromkeys(domain_key(bank.manifest.domain) for bank in banks)
     named = [one_line(each) for each in domains if each not in ("", GENERIC)]
     if len(named) > 1 and not across_domains:
@@ -70,16 +74,3 @@ def merge(
     if dry_run:
         made.check()  # what would be refused then is refused now
     return Merge(made, None if dry_run else bank, changed)
-
-
-def _require_one_embedder(first: Bank, other: Bank) -> None:
-    try:
-        require_same(card_of(first), card_of(other))
-    except EmbedderMismatchError as error:
-        raise EmbedderMismatchError(
-            f"{one_line(first.name)} and {one_line(other.name)} have different embedders: "
-            f"{error.message}",
-            source=one_line(str(other.path)),
-            hint=f"`deltamem bank reembed {one_line(other.name)} --embedder "
-            f"{one_line(card_of(first).model, 80)}` gives it vectors that can be compared",
-        ) from error

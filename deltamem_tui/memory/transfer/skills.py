@@ -118,10 +118,7 @@ def skill_texts(bank: Bank) -> Mapping[str, str]:
 def _skill_files(
     display: Display, nodes: Sequence[Node], head: Mapping[str, object], knowledge: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the files of a root with all below it: one page or, where a chain adds up, a page each.
-
-    Of what was learnt, nothing but the names of files is in the body of SKILL.md.
-    """
+    """Yield the files of a root: one page or, where a chain adds up, a page for each node."""
     import yaml
 
     root, layered = nodes[0], display.layered

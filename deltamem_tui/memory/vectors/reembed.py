@@ -63,7 +63,14 @@ def planned(bank: Bank, embedder: Embedder) -> Reembedding:
 
 
 def _plan(bank: Bank, embedder: Embedder) -> tuple[Reembedding, Mapping[str, Sequence[str]]]:
-    lines = {name: [*key_texts(bank, name)] for name in bank.collections}
+    """Read every line's key text; a BankRewrittenError says that other files came meanwhile."""
+    lines = dict[str, list[str]]()
+    for name, collection in bank.collections.items():
+        snapshot = bank.tree(name).snapshot
+        rows_lines = ((row, line) for row, _, line in snapshot.table.lines(snapshot.extent))
+        parsed = (tree.parse_lines(snapshot.table, [line], [row])[0] for row, line in rows_lines)
+        lines[name] = [getattr(each, collection.key) for each in parsed]
+        snapshot.require_current()
     texts = {text for each in lines.values() for text in each} - {""}
     rows = {name: len(each) for name, each in lines.items()}
     return Reembedding(card_of(bank), embedder.card, rows, len(texts)), lines
@@ -134,15 +141,3 @@ def _file(
     for start in range(0, len(texts), _PIECE_ROWS):
         rows = [vectors.get(text, none) for text in texts[start : start + _PIECE_ROWS]]
         yield np.ascontiguousarray(rows, dtype=VECTOR).tobytes()
-
-
-def key_texts(bank: Bank, name: str) -> Iterator[str]:
-    """Yield every line's key text in one tree, in order; empty for a bare tombstone.
-
-    A BankRewrittenError says that another commit has replaced the files meanwhile.
-    """
-    snapshot, key = bank.tree(name).snapshot, bank.collections[name].key
-    for row, _, line in snapshot.table.lines(snapshot.extent):
-        (record,) = tree.parse_lines(snapshot.table, [line], [row])
-        yield getattr(record, key)
-    snapshot.require_current()

@@ -13,7 +13,7 @@ import pytest
 
 from deltamem_tui.bank import usage_log
 from deltamem_tui.bank.bank import Bank
-from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError, StorageError
+from deltamem_tui.errors import BudgetError, DeltaMemError, LanguageModelError
 from deltamem_tui.llm.cost import Usage
 from deltamem_tui.memory.runs.asking import Asking, Question, StoppedError
 from deltamem_tui.memory.statistics import history
@@ -212,16 +212,3 @@ def test_each_payment_is_a_line_and_the_lines_are_the_sum(bank: Bank) -> None:
         "prompt": "abc",
         **asdict(CALL),
     }
-
-
-def test_a_disk_that_takes_no_line_stops_no_answer_and_is_reported_in_the_end(bank: Bank) -> None:
-    file = bank.path / usage_log.FILE_NAME
-    file.mkdir()
-    asking = Asking(bank, 1, lambda: False)
-    asking.pay(payment())
-    with pytest.raises(StorageError):
-        asking.close(lambda: None)
-    file.rmdir()
-    for _ in range(2):
-        asking.close(lambda: None)
-    assert asking.usage == history(bank).usage == CALL
