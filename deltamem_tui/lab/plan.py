@@ -19,7 +19,7 @@ from msgspec import Struct, field
 
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.disk import files
-from deltamem_tui.errors import UsageError
+from deltamem_tui.errors import TrajectoryError, UsageError
 from deltamem_tui.lab.contestants import Contestant, MemorySize
 from deltamem_tui.lab.environment import Count, Dollars, GameInfo
 from deltamem_tui.llm.cost import Usage
@@ -185,9 +185,14 @@ class ContestantFolder:
     def episodes(self) -> list[Trajectory]:
         """Return the episodes of finished games, in the order in which they were played."""
         path, found = self.path / EPISODES, {}
-        for line in _lines(path, dict[str, object]):
-            episode = from_record(line)
-            if (game := episode.metadata.get("game", "")) in self.results:
+        for number, line in enumerate(_lines(path, dict[str, object]), 1):
+            try:
+                episode = from_record(line)
+            except TrajectoryError as error:
+                raise damaged(path, error.message, f"line {number}") from error
+            if (game := episode.metadata.get("game")) is None:
+                raise damaged(path, "an episode does not name its game", f"line {number}")
+            if game in self.results:
                 found[game] = episode
         return list(found.values())
 

@@ -19,7 +19,7 @@ from deltamem_tui.lab.contestants import contestants, judged_by_chance
 from deltamem_tui.lab.environment import GameInfo, Observation
 from deltamem_tui.lab.grounds import LogGround, kinds_of
 from deltamem_tui.lab.plan import LOG as OF_LOG
-from deltamem_tui.lab.plan import RESULT, ContestPlan
+from deltamem_tui.lab.plan import RESULT, ContestantFolder, ContestPlan
 from deltamem_tui.lab.result import ContestResult, warnings
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.engine import learn
@@ -165,6 +165,11 @@ def test_a_damaged_file_is_mended_or_named_and_changes_no_result(tmp_path: Path)
             assert same
             shutil.rmtree(folder)
     assert {"plan.json", "start.json", "results.jsonl"} <= named
+    left = ContestantFolder(next(whole.glob("*-raw")))
+    for line in (b'{"task": 5}', b'{"task": "x", "steps": [{"action": "a", "observation": ""}]}'):
+        (left.path / "episodes.jsonl").write_bytes(line + b"\n")
+        with pytest.raises(UsageError, match=r"episodes\.jsonl, line 1"):
+            left.episodes()
 
 
 def test_a_contest_is_kept_in_a_folder_and_nothing_is_played_again(tmp_path: Path) -> None:

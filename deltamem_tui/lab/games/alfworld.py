@@ -40,7 +40,6 @@ from deltamem_tui.trajectory.model import Step, Trajectory
 
 _ACT = re.compile(r"(?:take|put|move|heat|cool|clean|slice|use|toggle)\b")
 _CLOSED = re.compile(r"The (?P<place>[a-z]+) \d+ is closed")
-_APPLIANCES = {"clean": "sinkbasin", "heat": "microwave", "cool": "fridge"}
 
 
 class AlfworldDomain(Domain):

@@ -390,7 +390,7 @@ class _Writer:
         order = sorted(set(paths) - set(head), key=lambda path: (-likely[path], path))
         own, late = order[: 10 - len(head)], e.lately()
         rest = sorted(
-            order[len(own) :], key=lambda path: (-likely[path] - _LATE * late[path], path)
+            order[len(own) :], key=lambda path: (-likely[path] - _LATE * late.get(path, 0.0), path)
         )
         lines = self.row_of("Edited most: ", head)
         lines += self.row_of("Likely here: ", own)
