@@ -65,7 +65,7 @@ def init(
         option("--episodes-from", "BANK", "Take the episodes of this bank, to be learnt anew."),
     ] = None,
     logs: Annotated[
-        list[str] | None, option("--for", "LOG", "Take what measured best for such logs.")
+        list[str] | None, option("--for", "LOG", "Take the domain of this log; repeatable.")
     ] = None,
 ) -> Result:
     """Make a new bank, empty or with the episodes of another one.
@@ -120,7 +120,7 @@ def _domain_of(logs: Sequence[str]) -> tuple[str, str]:
         )
     (domain, count), *_ = found.most_common(1)
     if domain not in known_domains():
-        return GENERIC, "these logs are of no game that is known, so the domain is generic"
+        return GENERIC, "these logs are of real work: the usual method and embedder measured best"
     return domain, f"{count} of {counted(found.total(), 'episode')} looked at are of {domain}"
 
 

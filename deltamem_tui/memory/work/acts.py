@@ -89,6 +89,7 @@ SUBCOMMANDS = frozenset(
 """Programs whose second word says what is done."""
 _PARSED = 1500
 _ANSWER = 4000
+_PATCH = "*** Begin Patch"
 INTERPRETERS = ("python", "python3", "node", "bash", "sh", "ruby")
 LONG = 12  # acts of an episode that is told whole
 _NAME = re.compile(r"[A-Za-z][\w./-]*(?: \d+\b)?|\d[\w.-]*")
@@ -173,6 +174,8 @@ def read_step(index: int, step: Step) -> Act:
         form, tool, arguments = _shape(text)
         if form == "message":
             return Act(index, "message", "", text)
+    if form == "command" and _PATCH in text:  # an edit that is made through a shell
+        form, tool, arguments = "call", "apply_patch", {"": text}
     text = bare(text) if form == "command" else text
     failed = status == "error" or (status is None and has_failed(answer))
     return Act(index, form, tool, text, answer, failed, (step.reward or 0) > 0, arguments)

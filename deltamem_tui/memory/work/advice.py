@@ -17,6 +17,7 @@ from deltamem_tui.memory.work.counting import READ, Counted, Experience, Lesson
 from deltamem_tui.memory.work.texts import (
     adapted,
     instead_of_names,
+    is_passing,
     names_of_another,
     renaming,
 )
@@ -183,6 +184,9 @@ class _Writer:
         whole = counted(self.e.here or len(self.e.lessons), "past task")
         if not self.near and self.quoted:
             return f"Evidence: {whole}, none of them close to this one."
+        if not self.near and self.e.top >= _KIN:
+            nearest = one_line(self.e.lessons[self.order[0]].task, _TITLE)
+            return f"Evidence: {whole}; the nearest, “{nearest}”, is not very near."
         if not self.near:
             return f"Nothing near is known; this is what is most usual in {whole} here."
         solved = sum(self.e.lessons[row].solved for row in self.near)
@@ -207,20 +211,26 @@ class _Writer:
         return self.taken(dict.fromkeys(lines))
 
     def corrections(self, rows: Iterable[int], said: str = "") -> list[str]:
-        """Return what the user corrected in some lessons of this project, if it is not said."""
+        """Return what the user corrected in some lessons of this project, if it is not said.
+
+        What was wrong once with what was done is told of near lessons alone.
+        """
+        near = {*self.quoted, *self.near}
         lines = [
             f"The user corrected then: “{one_line(fact.value, 160)}”"
             for row in rows
             if self.e.is_here[row]
             for fact in self.e.lessons[row].facts
             if fact.kind == "corrected" and fact.value[:60] not in said
+            if row in near or not is_passing(fact.value)
         ]
         return self.taken([*dict.fromkeys(lines)][:_CORRECTIONS])
 
     def steps(self, lesson: Lesson) -> list[str]:
         """Return a lesson's way, with the present task's names in place of its own."""
         did = [fact.value for fact in lesson.facts if fact.kind == "did"]
-        names = renaming(lesson.task, self.e.task)
+        # What failed was not tried under other names.
+        names = renaming(lesson.task, self.e.task) if lesson.solved else {}
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
             names = {old: new for old, new in names.items() if not old.isalpha()}
         return [one_line(adapted(step, names), _STEP) for step in did]

@@ -98,6 +98,9 @@ _NAMES = re.compile(r"[\w.*/-]*\w")
 _ONE_FORM = 0.6
 _EDITING = re.compile(r"\b(?:sed|perl)\s.*-i|<<")  # what it wrote fits its own file alone
 _PATH = re.compile(r"(?:~|\.{1,2}|[A-Za-z]:)?[/\\]\S*")
+_REPOSITORY = re.compile(
+    r"(?:repository|repo|project):? ([\w./-]*\w)(?=[:,;.]?(?:\s|$))(?![ ]\w)", re.IGNORECASE
+)
 _NAME_WORDS = 4  # of what one task names otherwise than another
 _THANKED = re.compile(
     r"\W*(?:ok(?:ay)?|yes|ah|oh|wow)?\W*(?:many |much |great )?(?:thanks|thank you|thx|perfect|lgtm"
@@ -113,7 +116,7 @@ _CORRECTED = re.compile(
 )
 _ASKS = re.compile(r"\?|\b(?:but|now|then|next|also|please|could you|can you)\b", re.IGNORECASE)
 _RULE = re.compile(
-    r"(?:^|[,.;:!]\s|\b(?:and|but|please|so)\s)(?:never|always|do not|don['’]?t|stop)\b"
+    r"(?:^|[,.;:!]\s|\b(?:and|but|please|so|we)\s)(?:never|always|do not|don['’]?t|stop)\b"
     r"|\buse\b.{3,60}\b(?:instead|not|rather)\b",
     re.IGNORECASE,
 )
@@ -122,8 +125,14 @@ _STRONG = re.compile(
     r"\W*(?:that['’]?s (?:not|wrong)|this is (?:not(?! bad)|wrong)|wrong\b|undo\b|revert\b"
     r"|stop(?:\W+(?:we|you|it|never|do not|don['’]?t)|\W{1,3}\w+ing)\b"
     r"|(?:please )?(?:never|always|do not|don['’]?t)\b(?! (?:worry|mind|bother|forget))"
+    r"|we (?:always|never|use)\b|prefer\b.{2,60}\bover\b|you forgot\b"
+    r"|[^,.?!\n]{4,60}, not (?:with |in |by )?[\w./-]+\W*$"
     r"|i (?:said|told|meant)\b|why (?:did|do|would|are) you\b"
     r"|(?:please )?use\b.{2,60}\b(?:instead of|rather than|not)\b)",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\b(?:undo|revert)\b|\b(?:that|it|this)(?:['’]s| is| still)? (?:not|wrong|does ?n[o']t)\b",
     re.IGNORECASE,
 )
 _SHORT = 200  # characters of thanks; a longer text asks for more
@@ -161,8 +170,11 @@ def scene_text(scene: str) -> str:
 
 
 def project_of(scene: str) -> str:
-    """Return the name of the folder that a scene calls its working folder, or is; else empty."""
-    folder, plain = FOLDER.search(scene[:_TASK_CHARACTERS]), scene[:_TASK_CHARACTERS].strip()
+    """Return the name of the folder that a scene calls its working folder or repository, or is;
+    else empty.
+    """
+    plain = scene[:_TASK_CHARACTERS].strip()
+    folder = FOLDER.search(plain) or _REPOSITORY.match(plain)
     path = folder.group(1) if folder else plain if _PATH.fullmatch(plain) else ""
     name = re.split(r"[/\\]", path.rstrip("/\\."))[-1]
     return name or (plain if re.fullmatch(r"[\w.-]+", plain) else "")
@@ -186,6 +198,11 @@ def is_correction(words: str) -> bool:
 def is_rule(words: str) -> bool:
     """Return whether words correct what was done, and do not only say no to a question."""
     return bool(_STRONG.match(words)) or (is_correction(words) and bool(_RULE.search(words)))
+
+
+def is_passing(words: str) -> bool:
+    """Return whether a correction is about what was just done, and no rule for later."""
+    return bool(_PASSING.search(words))
 
 
 def is_signed(trigger: str) -> bool:

@@ -275,10 +275,19 @@ def _learn(
     return BankChange(bank.path, summary, warning=bool(warning))
 
 
+def is_counted(bank: Bank) -> bool:
+    """Return whether a bank is recalled by counted facts, whatever was added to what."""
+    from deltamem_tui.memory.domain import GENERAL, domain_for
+
+    return domain_for(bank.manifest.domain) is GENERAL
+
+
 def mostly_roots(bank: Bank) -> str:
     """Return a warning if little of what was learnt found something to add to; else nothing."""
     from deltamem_tui.memory.method import display_of
 
+    if is_counted(bank):
+        return ""
     trees = [tree for name, tree in bank.trees.items() if display_of(bank, name).layered]
     nodes = sum(len(tree) for tree in trees)
     roots = sum(int((tree.snapshot.index["depth"][tree.rows] == 1).sum()) for tree in trees)

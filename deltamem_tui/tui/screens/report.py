@@ -17,7 +17,7 @@ from deltamem_tui.memory.statistics import BankStatistics, bank_statistics
 from deltamem_tui.text import counted, one_line
 from deltamem_tui.tui.core.background import Inquiry
 from deltamem_tui.tui.core.bank_session import OpenBank
-from deltamem_tui.tui.jobs.episodes import LEAST_NODES, mostly_roots
+from deltamem_tui.tui.jobs.episodes import LEAST_NODES, is_counted, mostly_roots
 from deltamem_tui.tui.models.sections import Section, local_time
 from deltamem_tui.tui.screens.base import BankScreen, bottom_bars
 from deltamem_tui.tui.widgets.bars import TopBar
@@ -88,7 +88,7 @@ def _verdict(bank: Bank, counts: BankStatistics, *, too_high: bool) -> Iterator[
         yield f"Failures, kept as warnings: {failures:,} of {counted(nodes, 'node')}."
     if too_high:
         yield "The thresholds are too high: most nodes found nothing to add to."
-    elif nodes >= LEAST_NODES and bank.manifest.method == DEFAULT:
+    elif nodes >= LEAST_NODES and bank.manifest.method == DEFAULT and not is_counted(bank):
         yield "The thresholds fit: most nodes add to what was known."
 
 

@@ -835,3 +835,54 @@ def test_of_equally_near_sessions_the_latest_name_their_files(tmp_path: Path) ->
     named = [number for number in range(24) if f"area{number:02}" in told]
     assert 23 in named
     assert named[-3:] == [21, 22, 23]
+
+
+def test_a_scene_names_its_repository_as_the_readme_does(tmp_path: Path) -> None:
+    def session(project: str, check: str, part: str) -> Trajectory:
+        steps = [(f'edit(path="src/{part}.txt", old="a", new="b")', "ok"), (check, "ok")]
+        return episode(f"Fix the {part}", steps, environment=f"Repository {project}: some tools")
+
+    parts = ("menu", "footer", "search")
+    shop = [session("shop", "npm test", part) for part in parts]
+    bank = bank_of(tmp_path, [*shop, *(session("bank", "cargo test", part) for part in parts)])
+    for scene in ("Repository shop: Python", "Repository shop", "Working directory: /x/shop"):
+        told = recall(bank, "Translate the manual", scene).context
+        assert "npm test" in told
+        assert "cargo test" not in told
+    everything = recall(bank, "Translate the manual", "Project notes of the team").context
+    assert "cargo test" in everything
+
+
+@pytest.mark.parametrize("shell", [["apply_patch"], ["bash", "-lc"]])
+def test_a_patch_through_a_shell_edits_its_files(shell: list[str]) -> None:
+    patch = "*** Begin Patch\n*** Update File: src/loader.ts\n@@\n-a\n+b\n*** End Patch"
+    last = patch if shell == ["apply_patch"] else f"apply_patch <<'EOF'\n{patch}\nEOF"
+    step = Step(
+        "shell", "Success", kind="call", tool="shell", arguments={"command": [*shell, last]}
+    )
+    found = facts_of(Trajectory("Mend the loader", "", (step,), Outcome(True)))
+    assert ("edit", "src/loader.ts") in [(each.kind, each.value) for each in found]
+    assert not any(each.kind in ("run", "tool") for each in found)
+
+
+def test_what_failed_keeps_its_own_names(tmp_path: Path) -> None:
+    lost = episode("Deploy to staging", [("make deploy ENV=staging", "error: no disk")], False)
+    told = recall(bank_of(tmp_path, [lost]), "Deploy to production").context
+    assert "ENV=staging" in told
+    assert "ENV=production" not in told
+
+
+def test_a_correction_of_the_moment_is_no_rule(tmp_path: Path) -> None:
+    def session(task: str, said: str) -> Trajectory:
+        steps = (
+            Step("edit src/a.py", "ok", said=said),
+            Step("pytest", "1 passed"),
+        )
+        return Trajectory(task, "Working directory: /x/shop", steps, Outcome(True, source="stated"))
+
+    once, rule = "that's wrong, revert everything", "we always write tests first"
+    bank = bank_of(tmp_path, [session("Cut the tax", once), session("Fill the cart", rule)])
+    told = recall(bank, "Translate the manual", "Working directory: /x/shop").context
+    assert f"The user corrected then: “{rule}”" in told
+    assert f"The user corrected then: “{once}”" not in told
+    assert once in recall(bank, "Cut the tax", "Working directory: /x/shop").context
