@@ -121,12 +121,24 @@ def _files_of(match: Path, folders: bool) -> Iterator[Path]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    """Yield the files of a folder and its folders, by name, readable or not; loops of links end."""
+    """Yield the files of a folder and its folders, readable or not; loops of links end.
+
+    Folders go by name; files by the minute they were last written in, then by name, so that
+    sessions whose names are random are learnt as they were held.
+    """
     for parent, folders, files in os.walk(folder, onerror=_cannot_list):
         folders[:] = sorted(name for name in folders if name not in _NOT_LOGS)
         aside = {f"{name}{end}" for name in files for end in ASIDE}  # read with their database
-        for name in sorted({*files} - aside - _NOT_LOGS):
-            yield Path(parent, name)
+        logs = [Path(parent, name) for name in sorted({*files} - aside - _NOT_LOGS)]
+        yield from sorted(logs, key=_minute)
+
+
+def _minute(file: Path) -> int:
+    """Return the minute in which a file was last written; 0 if that is not known."""
+    try:
+        return int(file.stat().st_mtime // 60)
+    except OSError:
+        return 0
 
 
 def _cannot_list(error: OSError) -> None:

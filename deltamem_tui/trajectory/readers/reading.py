@@ -63,7 +63,8 @@ def read_logs(
 
     Args:
         paths: Files, folders, patterns, or `-` for standard input, one or several; read in
-            this order, and folders by name. Also what `find_logs` found.
+            this order; of a folder the files written first, by the minute, then by name. Also
+            what `find_logs` found.
         format: The format of all of them, or a TOML file that declares it; by content if None.
         success_at: The reward from which on an episode is a success, where the log states
             a reward and no verdict.

@@ -173,3 +173,12 @@ def test_what_was_found_is_not_looked_for_again(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=io.BytesIO(b"x")))
     found = [*find_logs(["-"])]
     assert [*find_logs(found)] == found
+
+
+def test_the_files_of_a_folder_come_as_they_were_written(tmp_path: Path) -> None:
+    for name, written in (("b.jsonl", 60), ("c.jsonl", 0), ("a.jsonl", 61), ("d.jsonl", 6000)):
+        file = tmp_path / name
+        file.write_text("{}\n")
+        os.utime(file, (written, written))
+    found = [each.log.name for each in find_logs([str(tmp_path)])]
+    assert found == ["c.jsonl", "a.jsonl", "b.jsonl", "d.jsonl"]
