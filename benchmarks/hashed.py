@@ -1,6 +1,8 @@
 """A question at the shell to a million hashed nodes: memory at its peak, mapped files included.
 
-The vectors are eight gigabytes. Time is held against reading them once with numpy.
+The first question derives what the rows hold from their dense vectors, eight gigabytes, and
+keeps it in the cache; the second finds it there. Time is held against reading the dense
+vectors once with numpy, which the plain scan would do several times.
 """
 
 from __future__ import annotations

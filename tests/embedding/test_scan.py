@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from deltamem_tui.embedding.protocol import Weighting
-from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan
+from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan, SparseRows, cells_of
 from deltamem_tui.errors import BankCorruptError, VectorError
 from tests.effort import examples
 
@@ -96,13 +97,28 @@ def test_the_scan_finds_what_the_reference_finds(
     assert order == sorted(order)
 
 
-@examples(50)
-@given(scans())
-def test_rows_that_are_alike_are_found(drawn: tuple[Rows, NDArray[np.float32]]) -> None:
+@examples(100)
+@given(scans(), st.sampled_from([0.0, 0.05, 4.0]), st.integers(1, 45))
+def test_smaller_forms_of_the_rows_give_the_same_answer(
+    drawn: tuple[Rows, NDArray[np.float32]], penalty: float, count: int
+) -> None:
     rows, query = drawn
+    cut = len(rows.vectors) // 2
+    halves = [rows.vectors[:cut], rows.vectors[cut:]]
+    width = rows.vectors.shape[1]
+    sparse = replace(rows, sparse=SparseRows([cells_of(half) for half in halves], width))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("deltamem_tui.embedding.scan.PIECE_ROWS", 7)
+        for weighting in WEIGHTINGS:
+            plain = Scan(rows, weighting)
+            assert Scan(sparse, weighting).best(query, penalty, count) == plain.best(
+                query, penalty, count
+            )
     likeness = rows.vectors.astype(np.float64) @ query
     same = np.flatnonzero((likeness >= 1 - 1e-3) & ~rows.dead).tolist()
-    assert Scan(rows).alike(np.stack([query, query]), 1 - 1e-3).tolist() == same
+    for form in (rows, sparse):
+        assert Scan(form).alike(np.stack([query, query]), 1 - 1e-3).tolist() == same
 
 
 @examples(50)
@@ -183,3 +199,17 @@ def test_a_row_that_is_not_finite_is_told_with_its_number(
 def test_a_question_that_does_not_fit_is_refused(query: NDArray[np.float64]) -> None:
     with pytest.raises(VectorError, match="use the embedder"):
         Scan(rows_of(np.eye(2, dtype=np.float32))).best(query.astype(np.float32), 0.05)
+
+
+DIMENSIONS = 6
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(0, 9))
+def test_the_frequency_is_that_of_the_living_rows(seed: int, rows: int) -> None:
+    random = np.random.default_rng(seed)
+    held = random.random((rows, DIMENSIONS)) < 0.4
+    vectors = (random.random((rows, DIMENSIONS)) * held).astype(np.float32)
+    dead = random.random(rows) < 0.3
+    parts = [cells_of(vectors[: rows // 2]), cells_of(vectors[rows // 2 :])]
+    found = SparseRows(parts, DIMENSIONS).frequency(dead)
+    assert found.tolist() == np.count_nonzero(vectors[~dead], axis=0).tolist()

@@ -2,6 +2,8 @@
 
 A bank's vectors mean nothing to another model, so every question and every new node goes through
 the embedder that the bank remembers.
+Of many sparse vectors what they hold is scanned (`SparseRows`): made in memory once a handle asks a
+second time, and of rows that came since only those.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.load import load_for
 from deltamem_tui.embedding.protocol import Embedder, EmbedderCard, Weighting, no_rows, require_same
-from deltamem_tui.embedding.scan import DECIMALS, Rows, Scan
+from deltamem_tui.embedding.scan import DECIMALS, Parts, Rows, Scan
 from deltamem_tui.errors import BankCorruptError
 from deltamem_tui.typed import converted
 
@@ -49,6 +51,8 @@ class Candidate:
 
 SAME_TEXT = 1.0 - 1e-3
 """The least similarity of a text to itself: in another batch its vector differs by 1e-6 at most."""
+_SURE_ROWS = 256
+_PIECE_NUMBERS = 2**21
 _PIECE_ROWS = 4096  # a bank's vectors may be more than the memory holds
 
 _scans: WeakKeyDictionary[Tree, dict[tuple[Weighting, bool], Scan]] = WeakKeyDictionary()
@@ -64,7 +68,7 @@ def scan_of(
     known, kind = _scans.setdefault(tree, {}), (weighting, left_out is None)
     if kind not in known:
         if left_out is None:
-            rows = rows_of(tree)
+            rows = _with_cells(rows_of(tree), tree)
         else:
             rows = scan_of(tree, weighting).rows
             rows = replace(rows, dead=tree.dead | left_out(tree), precedence=by_use(tree))
@@ -104,6 +108,53 @@ def nodes_with_key(tree: Tree, text: str, vector: NDArray[np.float32]) -> list[N
     rows = rows[tree.birth[rows].argsort(kind="stable")]
     nodes = (tree.node_at(int(row)) for row in rows)
     return [node for node in nodes if node.payload[key] == text]
+
+
+@dataclass(frozen=True, slots=True)
+class _Cells:
+    """Sparse rows as an earlier snapshot of the same files had them: how many, and the last."""
+
+    parts: Sequence[Parts]
+    rows: int
+    last: NDArray[np.float32]
+
+
+def _with_cells(rows: Rows, tree: Tree) -> Rows:
+    """Return the rows with their cells, if they are sparse and a second commit is asked."""
+    from deltamem_tui.embedding.scan import SparseRows, cells_of, is_sparse
+
+    derived, commit = tree.snapshot.derived, tree.snapshot.table.commit.sequence
+    if derived.setdefault("first scan", commit) == commit:
+        return rows
+    vectors = rows.vectors
+    sparse = derived.get("is sparse")
+    if sparse is None:
+        sparse = is_sparse(vectors)
+        if len(vectors) >= _SURE_ROWS:
+            derived["is sparse"] = sparse
+    if not sparse:
+        return rows
+    known: _Cells | None = derived.get("cells")
+    rows_then = known.rows if known else 0
+    last = vectors[rows_then - 1 : rows_then]
+    if known is None or rows_then > len(vectors) or (known.last != last).any():
+        known = _Cells((), 0, vectors[:0])
+    if known.rows < len(vectors) or not known.parts:
+        step = max(_PIECE_NUMBERS // max(vectors.shape[1], 1), 1)
+        new = [cells_of(vectors[at : at + step]) for at in range(known.rows, len(vectors), step)]
+        known = _Cells(_joined(known.parts, new), len(vectors), vectors[-1:].copy())
+        derived["cells"] = known
+    return replace(rows, sparse=SparseRows(known.parts, vectors.shape[1]))
+
+
+def _joined(parts: Sequence[Parts], new: Sequence[Parts]) -> Sequence[Parts]:
+    """Return all parts; the last one grows, so that a commit an episode makes no thousand parts."""
+    import numpy as np
+
+    if not parts or len(new) != 1 or len(parts[-1]["lengths"]) >= _PIECE_ROWS:
+        return [*parts, *new]
+    last = {name: np.concatenate([parts[-1][name], new[0][name]]) for name in new[0]}
+    return [*parts[:-1], last]
 
 
 def rows_of(tree: Tree) -> Rows:
