@@ -397,8 +397,11 @@ class _Writer:
         usual = (each for each in edits.values() if each.base >= _BASE_SHARE and each.seen > 2)
         most = sorted((p for p in usual if p.value in match), key=lambda each: -each.base)
         head = [each.value for each in most[:_BASE_FILES]]
-        order = sorted(set(paths) - set(head), key=lambda path: (-likely[path], path))
-        own, late = order[: 10 - len(head)], e.lately()
+        late = e.lately()
+        order = sorted(
+            set(paths) - set(head), key=lambda path: (-likely[path], -late.get(path, 0.0), path)
+        )
+        own = order[: 10 - len(head)]
         rest = sorted(
             order[len(own) :], key=lambda path: (-likely[path] - _LATE * late.get(path, 0.0), path)
         )

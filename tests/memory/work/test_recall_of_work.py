@@ -833,8 +833,10 @@ def test_of_equally_near_sessions_the_latest_name_their_files(tmp_path: Path) ->
     bank = bank_of(tmp_path, [session(number) for number in range(24)])
     told = recall(bank, "Review the open pull request", "Working directory: /x/shop").context
     named = [number for number in range(24) if f"area{number:02}" in told]
-    assert 23 in named
     assert named[-3:] == [21, 22, 23]
+    likely = next(line for line in told.splitlines() if line.startswith("Likely here"))
+    assert "area23" in likely
+    assert "area00" not in likely
 
 
 def test_a_scene_names_its_repository_as_the_readme_does(tmp_path: Path) -> None:
