@@ -126,7 +126,7 @@ _STRONG = re.compile(
     r"|stop(?:\W+(?:we|you|it|never|do not|don['’]?t)|\W{1,3}\w+ing)\b"
     r"|(?:please )?(?:never|always|do not|don['’]?t)\b(?! (?:worry|mind|bother|forget))"
     r"|we (?:always|never|use)\b|prefer\b.{2,60}\bover\b|you forgot\b"
-    r"|[^,.?!\n]{4,60}, not (?:with |in |by )?[\w./-]+\W*$"
+    r"|[^,.?!\n]{4,60}, not (?:with |in |by )?[\w./-]{1,60}\W{0,9}$"
     r"|i (?:said|told|meant)\b|why (?:did|do|would|are) you\b"
     r"|(?:please )?use\b.{2,60}\b(?:instead of|rather than|not)\b)",
     re.IGNORECASE,
