@@ -307,7 +307,7 @@ def _choices(tree: Tree, chain: Sequence[Node], names: Mapping[str, str]) -> dic
 
 
 def _failed(known: Sequence[Procedure], names: Mapping[str, str]) -> list[str]:
-    """Return what failed near the procedures, and is no step of theirs: the first lines."""
+    """Return the first lines of what failed near the procedures and is not among their steps."""
     commands = {key(filled(step, names)) for each in known for step in each.steps}
     things = {word for command in commands for word in command.split()[1:]} - _SMALL
     shown = []

@@ -89,6 +89,7 @@ SUBCOMMANDS = frozenset(
 """Programs whose second word says what is done."""
 _PARSED = 1500
 _ANSWER = 4000
+_SET = re.compile(r"(?:[A-Z]\w*=\S* )*")
 _PATCH = "*** Begin Patch"
 INTERPRETERS = ("python", "python3", "node", "bash", "sh", "ruby")
 LONG = 12  # acts of an episode that is told whole
@@ -241,6 +242,23 @@ def error_line(answer: str) -> str:
             return line[:200]
         weak = weak or (line if _FAILED_LINE.search(line) else "")
     return weak[:200]
+
+
+def without_variables(command: str) -> str:
+    """Return a command without the variables that are set before it."""
+    return _SET.sub("", command, count=1)
+
+
+def check_name(command: str) -> str:
+    """Return a check without its variables, files and packages."""
+    kept: list[str] = []
+    for word in without_variables(command).split():
+        if kept and kept[-1] in INTERPRETERS and not word.startswith("-"):
+            return f"{kept[-1]} {word}"
+        if word.startswith("-") or "/" in word or ("." in word and kept):
+            break
+        kept.append(word)
+    return " ".join(kept[:3]) or command
 
 
 def is_end(act: Act) -> bool:

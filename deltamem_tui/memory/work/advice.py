@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.embedding.lexical import Lexical, terms
-from deltamem_tui.memory.work.acts import INTERPRETERS, LONG, head_of
+from deltamem_tui.memory.work.acts import LONG, check_name, head_of, without_variables
 from deltamem_tui.memory.work.counting import READ, Counted, Experience, Lesson
 from deltamem_tui.memory.work.texts import (
     adapted,
@@ -24,7 +24,6 @@ from deltamem_tui.memory.work.texts import (
 from deltamem_tui.text import counted, one_line
 
 _SAME_TASK = 0.85  # the share of two tasks' words that are in both, from which on they are one
-_SET = re.compile(r"(?:[A-Z]\w*=\S* )*")
 _WENT_WRONG = "Went wrong before: "
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
@@ -333,7 +332,7 @@ class _Writer:
         for each in e.counted(["check"]):
             if each.value not in here:
                 continue
-            forms.setdefault(_check_name(each.value), []).append(each)
+            forms.setdefault(check_name(each.value), []).append(each)
         ranked = []
         for name, same in forms.items():
             seen = sum(each.seen for each in same)
@@ -341,7 +340,7 @@ class _Writer:
             only_checks = [each for each in same if "--check" in each.value]
             usual = max(only_checks or same, key=lambda each: (each.seen, -len(each.value)))
             is_usual = usual.seen > 1 or len(same) == 1 or bool(only_checks)
-            set_before = usual.value.removesuffix(_SET.sub("", usual.value, count=1))
+            set_before = usual.value.removesuffix(without_variables(usual.value))
             text = usual.value if is_usual else set_before + name
             near, base = (sum(getattr(each, how) for each in same) for how in ("near", "base"))
             ranked.append((near, base, seen, text))
@@ -484,18 +483,6 @@ class _Writer:
                 f"{_WENT_WRONG}{one_line(what, 170)}; then worked: {one_line(mended, 100)}"
             )
         return self.taken(lines)
-
-
-def _check_name(command: str) -> str:
-    """Return a check without its variables, files and packages."""
-    kept: list[str] = []
-    for word in _SET.sub("", command, count=1).split():
-        if kept and kept[-1] in INTERPRETERS and not word.startswith("-"):
-            return f"{kept[-1]} {word}"
-        if word.startswith("-") or "/" in word or ("." in word and kept):
-            break
-        kept.append(word)
-    return " ".join(kept[:3]) or command
 
 
 def _matches(task: str, paths: Sequence[str]) -> dict[str, float]:

@@ -20,7 +20,7 @@ from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 Notes = Sequence[Node]
-"""What a writer is given to read: the chain root → match, or what is to be fused."""
+"""The texts that a writer is given to read: the chain root → match, or what is to be fused."""
 Inputs = Mapping[str, str | tuple[str, ...]]
 """Inputs of a writer beside an episode and notes, by name: a text, or several, the first ones the
 most important."""

@@ -283,7 +283,7 @@ def rows_of(lines: Iterable[str]) -> Iterator[tuple[list[str], str]]:
     """Yield the cells of each row of a table that has some, and the line on which it ends.
 
     Raises:
-        RecordError: The rest is no table.
+        RecordError: The rest is not a table.
     """
     plain = (line.replace("\r", " ").replace("\0", " ").lstrip("\ufeff") for line in lines)
     begun = []

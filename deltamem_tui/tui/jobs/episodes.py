@@ -138,7 +138,7 @@ def _number(text: str, what: str, least: int) -> float:
         number = float(text)
     except ValueError as error:
         raise UsageError(f"{one_line(text, 40)!r} is not a number of {what}") from error
-    if not number >= least:  # also what is no number at all
+    if not number >= least:  # also NaN
         raise UsageError(f"the number of {what} must be at least {least}")
     return number
 

@@ -613,14 +613,19 @@ def test_of_two_kinds_of_work_the_one_asked_about_answers(
     assert "reservation" not in asked_of_code
 
 
-def test_a_project_is_told_of_itself(tmp_path: Path) -> None:
-    def session(project: str, check: str, part: str) -> Trajectory:
-        steps = [(f'edit(path="src/{part}.txt", old="a", new="b")', "ok"), (check, "ok")]
-        return episode(f"Fix the {part}", steps, environment=f"Working directory: /x/{project}")
+def two_projects(path: Path, scene: str) -> Bank:
+    """Three sessions each of a shop that `npm test` checks and of a bank that cargo does."""
+    episodes = []
+    for project, check in (("shop", "npm test"), ("bank", "cargo test")):
+        for part in ("menu", "footer", "search"):
+            steps = [(f'edit(path="src/{part}.txt", old="a", new="b")', "ok"), (check, "ok")]
+            environment = scene.format(project)
+            episodes.append(episode(f"Fix the {part}", steps, environment=environment))
+    return bank_of(path, episodes)
 
-    parts = ("menu", "footer", "search")
-    shop = [session("shop", "npm test", part) for part in parts]
-    bank = bank_of(tmp_path, [*shop, *(session("bank", "cargo test", part) for part in parts)])
+
+def test_a_project_is_told_of_itself(tmp_path: Path) -> None:
+    bank = two_projects(tmp_path, "Working directory: /x/{}")
     told = recall(bank, "Fix the header", "Working directory: /x/shop").context
     assert "npm test" in told
     assert "cargo test" not in told
@@ -840,13 +845,7 @@ def test_of_equally_near_sessions_the_latest_name_their_files(tmp_path: Path) ->
 
 
 def test_a_scene_names_its_repository_as_the_readme_does(tmp_path: Path) -> None:
-    def session(project: str, check: str, part: str) -> Trajectory:
-        steps = [(f'edit(path="src/{part}.txt", old="a", new="b")', "ok"), (check, "ok")]
-        return episode(f"Fix the {part}", steps, environment=f"Repository {project}: some tools")
-
-    parts = ("menu", "footer", "search")
-    shop = [session("shop", "npm test", part) for part in parts]
-    bank = bank_of(tmp_path, [*shop, *(session("bank", "cargo test", part) for part in parts)])
+    bank = two_projects(tmp_path, "Repository {}: some tools")
     for scene in ("Repository shop: Python", "Repository shop", "Working directory: /x/shop"):
         told = recall(bank, "Translate the manual", scene).context
         assert "npm test" in told
