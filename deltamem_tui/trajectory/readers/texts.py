@@ -93,10 +93,11 @@ _ELEMENT = re.compile(
     re.DOTALL | re.MULTILINE,
 )
 _NAMED = re.compile(r'data-tool-(?P<key>name|type)="(?P<value>[^"]*)"')
-_ANSWER = re.compile(r"^`{3,}text\s*\n(?P<text>.*?)\n?`{3,}\s*\Z", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^(`{3,})(\w*)[ \t]*\n", re.MULTILINE)
 _CODE = re.compile(
-    r"^`{3,}\w*\s*\n(?P<block>.*?)\n?`{3,}|^`(?P<line>.+)`$", re.DOTALL | re.MULTILINE
+    r"^`{3,}\w*\s*\n(?P<block>.*?)\n?`{3,}|^`(?P<line>[^\n]+)`$", re.DOTALL | re.MULTILINE
 )
+_IN_SUMMARY = re.compile(r"<summary>[^\n`]*(`[^\n]+`)</summary>")
 _FOLDED = re.compile(r"</?details>|<summary>[^\n]*?</summary>")
 
 
@@ -147,18 +148,25 @@ def _opened(turn: Event) -> Iterator[Event]:
 
 
 def _call_and_answer(element: re.Match[str]) -> Iterator[Event]:
-    """Yield a tool's call and its answer, which is the last block of text."""
+    """Yield a tool's call and its answer, which is the last block, of text or of no language."""
     named = {found["key"]: found["value"] for found in _NAMED.finditer(element["about"])}
-    body = element["body"].rpartition("\n")[0].strip()
-    answer = _ANSWER.search(body)
-    given = _FOLDED.sub("", body[: answer.start()] if answer else body).strip()
+    given, answer, at = element["body"].rpartition("\n")[0].strip(), "", 0
+    while block := _BLOCK.search(given, at):
+        ticks, language = block.groups()
+        if language in ("", "text") and given.endswith(ticks):
+            given, answer = given[: block.start()], given[block.end() :].removesuffix(ticks)
+            break
+        at = given.find(f"\n{ticks}", block.end()) + len(ticks) + 1
+        if at <= block.end():
+            break
+    given = _FOLDED.sub("", _IN_SUMMARY.sub(r"\1", given)).strip()
     code = _CODE.search(given)
     text = (code["block"] or code["line"] or "") if code else given
     command = text if code and named.get("type") == "shell" else ""
     tool = named.get("name") or named.get("type") or "tool"
     arguments = {"command": command} if command else text
     yield "action", {"tool": tool, "arguments": arguments, "typed": command}
-    yield "tool", {"text": answer["text"] if answer else ""}
+    yield "tool", {"text": answer.removesuffix("\n")}
 
 
 def _with_commands(events: Iterable[Event]) -> Iterator[Event]:
