@@ -181,13 +181,14 @@ class _Writer:
     def evidence(self) -> str:
         """Return how much stands behind the text."""
         whole = counted(self.e.here or len(self.e.lessons), "past task")
+        whole += "" if self.e.here else " of other projects"
         if not self.near and self.quoted:
             return f"Evidence: {whole}, none of them close to this one."
         if not self.near and self.e.top >= _KIN:
             nearest = one_line(self.e.lessons[self.order[0]].task, _TITLE)
             return f"Evidence: {whole}; the nearest, “{nearest}”, is not very near."
         if not self.near:
-            return f"Nothing near is known; this is what is most usual in {whole} here."
+            return f"Nothing near is known; this is what is most usual in {whole}."
         solved = sum(self.e.lessons[row].solved for row in self.near)
         return f"Evidence: {whole}, {len(self.near)} near this one, {solved} of these solved."
 

@@ -852,6 +852,9 @@ def test_a_scene_names_its_repository_as_the_readme_does(tmp_path: Path) -> None
         assert "cargo test" not in told
     everything = recall(bank, "Translate the manual", "Project notes of the team").context
     assert "cargo test" in everything
+    assert "most usual in 6 past tasks.\n" in f"{everything}\n"
+    away = recall(bank, "Fix the header", "Repository till").context
+    assert "6 past tasks of other projects" in away
 
 
 @pytest.mark.parametrize("shell", [["apply_patch"], ["bash", "-lc"]])
