@@ -110,7 +110,10 @@ SEARCHES = {"grep", "rg", "glob", "search", "find", "list", "ls", "tree", "locat
 _QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "head", "look"} | {
     *("scroll_up", "scroll_down")
 }
-_OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
+_OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"} | {
+    "codebase"
+}
+_ASIDE = {"todowrite", "todoread", "writetodos", "updateplan", "updatetodolist", "codebasesearch"}
 _ENDS = {"submit", "think", "finish", "answer", "final_answer"}
 
 
@@ -292,6 +295,13 @@ def is_quiet(act: Act) -> bool:
     return act.form == "call" and (
         is_read(act) or (about_files and bool(SEARCHES.intersection(words)))
     )
+
+
+def is_aside(act: Act) -> bool:
+    """Return whether a call looks at files or keeps the agent's own list: any agent does that."""
+    words = words_of(act.tool)
+    is_looking = is_quiet(act) or SEARCHES.issuperset(words)
+    return words != ["search"] and (is_looking or "".join(words) in _ASIDE)
 
 
 def named_files(act: Act) -> list[str]:

@@ -20,6 +20,7 @@ from deltamem_tui.memory.work.acts import (
     Act,
     clauses_in,
     has_failed,
+    is_aside,
     is_edit,
     is_end,
     is_quiet,
@@ -138,8 +139,8 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     for act in acts:
         if act.form == "command":
             yield from _commands(act)
-        elif act.form == "call" and not (is_edit(act) or is_read(act) or is_end(act)):
-            if not act.failed:
+        elif act.form == "call" and not (act.failed or is_edit(act) or is_end(act)):
+            if not is_aside(act):
                 yield WorkFact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
             yield from (WorkFact("table", table) for table in tables_in(act.text))

@@ -853,8 +853,19 @@ def test_a_scene_names_its_repository_as_the_readme_does(tmp_path: Path) -> None
     everything = recall(bank, "Translate the manual", "Project notes of the team").context
     assert "cargo test" in everything
     assert "most usual in 6 past tasks.\n" in f"{everything}\n"
-    away = recall(bank, "Fix the header", "Repository till").context
-    assert "6 past tasks of other projects" in away
+
+
+def test_tools_that_only_look_are_no_news_and_others_are_told_elsewhere_too(tmp_path: Path) -> None:
+    calls = [
+        *('Grep(pattern="x")', 'Glob(pattern="*.py")', 'list_directory(path="src")'),
+        *('TodoWrite(todos="[]")', 'find_user_id_by_email(email="x")', 'create_todo(title="x")'),
+    ]
+    steps = [(call, "ok") for call in calls]
+    tasks = ("Look the customer up", "Cancel the journey", "Write the greeting")
+    shop = [episode(each, steps, environment="Working directory: /x/shop") for each in tasks]
+    told = recall(bank_of(tmp_path, shop), "Translate the manual", "/y/till").context
+    assert "Tools used in such tasks: create_todo, find_user_id_by_email\n" in told
+    assert "3 past tasks of other projects" in told
 
 
 @pytest.mark.parametrize("shell", [["apply_patch"], ["bash", "-lc"]])
