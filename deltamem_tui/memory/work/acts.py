@@ -63,7 +63,12 @@ _FAILED_BELOW = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _LISTING = re.compile(r"^\s*\d+\s*[:→|\t]")
-_ASSERTED = re.compile(r"E {3,}(\S.{6,})")  # what a failed test says of itself
+_TELLING = (  # what a failed test says of itself, its name, an exception
+    re.compile(r"E {3,}(\S.{6,})"),
+    re.compile(r"((?:FAILED|ERROR) \S+\.py\b.*)"),
+    re.compile(r"((?:\w+\.)*[A-Z]\w*(?:Error|Exception): .+)"),
+)
+_NO_ERROR = re.compile(r"(?i)(?:error: )?(?:exit (?:code|status):? \d+|[.fesx]+(?: +\[ *\d+%\])?)")
 _ERROR_LINE = re.compile(
     r"\b(?:error|exception|fatal|panic|denied|refused|undefined|unknown|invalid"
     r"|missing|unable|cannot|can't|no space|quota|timed? ?out"
@@ -110,9 +115,7 @@ SEARCHES = {"grep", "rg", "glob", "search", "find", "list", "ls", "tree", "locat
 _QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "head", "look"} | {
     *("scroll_up", "scroll_down")
 }
-_OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"} | {
-    "codebase"
-}
+_OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
 _ASIDE = {"todowrite", "todoread", "writetodos", "updateplan", "updatetodolist", "codebasesearch"}
 _ENDS = {"submit", "think", "finish", "answer", "final_answer"}
 
@@ -230,17 +233,15 @@ def has_failed(answer: str) -> bool:
 def error_line(answer: str) -> str:
     """Return the line of an answer that tells most of what went wrong; empty if none does."""
     weak = ""
-    for line in (each.strip().strip("`") for each in answer[:_ANSWER].splitlines()):
-        if (
-            len(line) < 8
-            or _LISTING.match(line)
-            or re.fullmatch(r"(?i)(?:error: )?exit (?:code|status):? \d+", line)
-        ):
+    lines = [each.strip().strip("`") for each in answer[:_ANSWER].splitlines()]
+    for tells in _TELLING:
+        if told := next(filter(None, map(tells.match, lines)), None):
+            return told[1][:200]
+    for line in lines:
+        if len(line) < 8 or _LISTING.match(line) or _NO_ERROR.fullmatch(line):
             continue
         if line.startswith(("Traceback", "File ")):
             continue
-        if asserted := _ASSERTED.match(line):
-            return asserted[1][:200]
         if _ERROR_LINE.search(line):
             return line[:200]
         weak = weak or (line if _FAILED_LINE.search(line) else "")

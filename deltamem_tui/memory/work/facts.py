@@ -139,8 +139,8 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     for act in acts:
         if act.form == "command":
             yield from _commands(act)
-        elif act.form == "call" and not (act.failed or is_edit(act) or is_end(act)):
-            if not is_aside(act):
+        elif act.form == "call":
+            if not (act.failed or is_edit(act) or is_end(act) or is_aside(act)):
                 yield WorkFact("tool", act.tool)
         elif act.form == "statement" and not act.failed:
             yield from (WorkFact("table", table) for table in tables_in(act.text))
@@ -244,6 +244,12 @@ def check_of(act: Act) -> str:
     return next((check for words in commands if (check := _check(words, words[0]))), "")
 
 
+def _checking(act: Act) -> str:
+    """Return the program that an act checks the work with; empty if it checks nothing."""
+    words = check_of(act).split()
+    return re.sub(r"^(?:python3? -m|uv run|npx) ", "", _head(words, words[0])) if words else ""
+
+
 def _head(words: Sequence[str], head: str) -> str:
     if head in SUBCOMMANDS:
         rest = [word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]*", word)]
@@ -299,7 +305,9 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
         what, wrong = _tells(act, folder), shown(error, 140)
         mended = "; ".join(_tells(each, folder) for each in fix)
         if not fix:
-            yield WorkFact("error", f"{what} → {wrong}")
+            later = done[at + 1 :] if solved else []
+            if not any(_passes(act, each) and not each.failed for each in later):
+                yield WorkFact("error", f"{what} → {wrong}")
         elif mended != what:
             yield WorkFact("fix", f"{what} → {wrong} ⇒ {mended}")
 
@@ -347,8 +355,9 @@ def _is_again(act: Act, later: Act) -> bool:
 
 def _passes(act: Act, later: Act) -> bool:
     """Return whether a later act is the same, or the same check of more or less of the work."""
-    same_check = later.form == "command" and later.tool == act.tool and act.tool in _CHECKS
-    return same_check or set(later.text.split()) == set(act.text.split())
+    if (check := _checking(act)) and check == _checking(later):
+        return True
+    return set(later.text.split()) == set(act.text.split())
 
 
 def _tells(act: Act, folder: Folder) -> str:

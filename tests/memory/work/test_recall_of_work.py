@@ -431,14 +431,35 @@ def test_a_known_project_hears_nothing_of_others(tmp_path: Path) -> None:
     assert digest(bank, 200, None, "poems") == ""
 
 
-def test_a_failed_test_is_known_by_what_it_asserts() -> None:
-    answer = "def test_it():\nE       assert 404 == 201\n1 failed in 0.52s"
-    (error,) = [
-        fact.value
-        for fact in facts_of(episode("Fix it", [("pytest -q", answer)]))
-        if fact.kind == "error"
+@pytest.mark.parametrize(
+    ("answer", "told"),
+    [
+        ("def test_it():\nE       assert 404 == 201\n1 failed in 0.52s", "assert 404 == 201"),
+        (
+            "error: F.     [100%]\n=== FAILURES ===\nE     KeyError: 'an unknown rate'\n1 failed",
+            "KeyError: 'an unknown rate'",
+        ),
+        ("error: .F   [100%]\nFAILED a_test.py::test_b - KeyError: 'x'", "test_b - KeyError: 'x'"),
+        ("error: Exit code 1\nTraceback:\nKeyError: 'rate'", "KeyError: 'rate'"),
+    ],
+)
+def test_a_failed_test_is_known_by_what_it_says(answer: str, told: str) -> None:
+    facts = facts_of(episode("Fix it", [("pytest -q", answer)]))
+    (error,) = [fact.value for fact in facts if fact.kind == "error"]
+    assert error.endswith(told)
+
+
+def test_a_check_that_passed_in_another_form_did_not_stay_wrong() -> None:
+    looked = [(f"cat shop/part{n}.py", "...") for n in range(9)]
+    steps = [
+        ("pytest tests/test_tax.py", "E       assert 2 == 3\n1 failed"),
+        *looked,
+        ("sed -i s/2/3/ shop/tax.py", ""),
+        ("python -m pytest -q", "9 passed"),
     ]
-    assert error.endswith("assert 404 == 201")
+    for success in (True, False):
+        kinds = [fact.kind for fact in facts_of(episode("Mend it", steps, success))]
+        assert ("error" in kinds) is not success
 
 
 def test_an_edit_says_what_it_brought_and_a_commit_not_what_it_was_called() -> None:
