@@ -16,6 +16,7 @@ from deltamem_tui.memory.work.acts import LONG, check_name, head_of, without_var
 from deltamem_tui.memory.work.counting import READ, Counted, Experience, Lesson
 from deltamem_tui.memory.work.texts import (
     adapted,
+    fitted,
     instead_of_names,
     is_passing,
     names_of_another,
@@ -118,6 +119,7 @@ def mended(lessons: Sequence[Lesson], call: str, error: str) -> list[tuple[str, 
 class _Writer:
     def __init__(self, experience: Experience, room: int) -> None:
         self.e, self.left = experience, room
+        self.failed: list[int] = []
         self.quoted: list[int] = []
         self.order = experience.order
         self.near = [row for row in self.order[:50] if experience.nearness[row] >= NEAR]
@@ -134,13 +136,15 @@ class _Writer:
         if len(e.lessons) < _BASE and e.top < _FAR and not fixes:
             return Advice([], [])  # a task or two do not make a base
         if of_files:
-            checks = self.checks()
-            ways = self.ways(1, self.left // 3, worded=True)
-            shown = [*checks, *self.files(files), *ways]
-            if self.near and not ways:  # where files are few, there is room for how it was done
-                shown += self.ways(1, self.left)
+            near = [row for row in self.order[:_LOOKED_AT] if e.nearness[row] >= _FAR]
+            kept = self.left // 3 if any(e.lessons[row].worded for row in near) else 0
+            self.left -= kept
+            shown = [*self.checks(), *self.files(files)]
+            self.left += kept  # and what the files leave
+            # Where files are few, there is room for how it was done.
+            shown += self.ways(1, worded=True) or self.ways(bool(self.near))
         else:
-            ways = self.ways(_WAYS, self.left)
+            ways = self.ways(_WAYS)
             shown = [*ways, *self.tools(), *self.checks()]
         said = "\n".join(shown)
         lines = [
@@ -182,11 +186,8 @@ class _Writer:
         """Return how much stands behind the text."""
         whole = counted(self.e.here or len(self.e.lessons), "past task")
         whole += "" if self.e.here else " of other projects"
-        if not self.near and self.quoted:
-            return f"Evidence: {whole}, none of them close to this one."
-        if not self.near and self.e.top >= _KIN:
-            nearest = one_line(self.e.lessons[self.order[0]].task, _TITLE)
-            return f"Evidence: {whole}; the nearest, “{nearest}”, is not very near."
+        if not self.near and (self.quoted or self.e.top >= _KIN):
+            return f"Evidence: {whole}, none of them very near."
         if not self.near:
             return f"Nothing near is known; this is what is most usual in {whole}."
         solved = sum(self.e.lessons[row].solved for row in self.near)
@@ -207,7 +208,8 @@ class _Writer:
         for row in rows[:2]:
             if text := "; ".join(self.steps(e.lessons[row])[-3:]):
                 lines.append(f"Failed at this task before: {one_line(text, 300)}")
-                self.quoted.append(row)
+                self.failed.append(row)
+        self.quoted += self.failed
         return self.taken(dict.fromkeys(lines))
 
     def corrections(self, rows: Iterable[int], said: str = "") -> list[str]:
@@ -243,13 +245,14 @@ class _Writer:
         if did != [*steps]:
             is_mixed = names_of_another(steps, lesson.task, self.e.task)
             names = f" {'partly ' if is_mixed else ''}with the names of this task"
-        return f"{'Solved' if lesson.solved else failed} “{one_line(lesson.task, _TITLE)}”{names}:"
+        task = one_line(lesson.task.partition("\n")[0], _TITLE)  # a model's own title
+        return f"{'Solved' if lesson.solved else failed} “{task}”{names}:"
 
-    def ways(self, most: int, room: int, *, worded: bool = False) -> list[str]:
+    def ways(self, most: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and failed attempts.
 
-        Each may take `room` characters. Where files and checks say the rest already, only what a
-        person or a model wrote counts (`worded`).
+        Where files and checks say the rest already, only what a person or a model wrote counts
+        (`worded`).
         """
         e = self.e
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
@@ -272,12 +275,12 @@ class _Writer:
         told_of = [
             row
             for row in self.order[:_LOOKED_AT]
-            if row not in self.quoted
+            if row not in self.failed
             and (e.is_here[row] or e.nearness[row] >= NEAR)
             and (e.lessons[row].worded or not worded)
             and (e.lessons[row].solved or len(self.steps(e.lessons[row])) <= LONG)
         ]
-        ranks = {row: rank(row) for row in told_of}
+        ranks = {row: e.nearness[row] if worded else rank(row) for row in told_of}
         order = sorted(told_of, key=lambda row: -ranks[row])
         best = ranks[order[0]] if order else 0.0
         mend = self.mend(order)
@@ -295,19 +298,18 @@ class _Writer:
             if not steps or steps[-1] in told:
                 continue
             title = self.title(lesson, steps)
-            most_left = min(room, self.left) - len(title)
-            while len(steps) > 1 and sum(map(len, steps)) + 4 * len(steps) > most_left:
-                again = (at for at in range(len(steps) - 1, 0, -1) if steps[at] in steps[:at])
-                del steps[next(again, 0)]  # what was done before, or else the beginning
+            checks = {fact.value for fact in lesson.facts if fact.kind == "check"}
+            steps = fitted(steps, self.left - len(title), checks if lesson.worded else None)
             own = [f"{title} {steps[0]}"]
             if steps[1:]:
-                own = [title, *(f"{number}. {step}" for number, step in enumerate(steps, 1))]
+                marks = ("-" if lesson.worded else f"{n}." for n in range(1, len(steps) + 1))
+                own = [title, *map(" ".join, zip(marks, steps, strict=True))]
             if len(steps) >= _PROCEDURE and lesson.solved and not told:
                 own += self.instead(row, steps)
             if kept := self.taken(own):
                 lines += kept
                 told.add(steps[-1])
-                self.quoted.append(row)
+                self.quoted += [row] if row not in self.quoted else []
         return lines
 
     def instead(self, row: int, steps: Sequence[str]) -> Iterator[str]:
@@ -383,7 +385,7 @@ class _Writer:
             kin = self.near or [
                 row for row in self.order if e.nearness[row] >= max(_KIN, e.top - _KIN_GAP)
             ]
-            self.quoted += [row for row in kin if row not in self.near]
+            self.quoted += [row for row in kin if row not in (*self.near, *self.quoted)]
             known |= {value for row in kin for _, value in e.facts[row]}
             match = {path: said for path, said in match.items() if said > _CUT or path in known}
             paths = [*match]

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
@@ -135,7 +135,8 @@ _PASSING = re.compile(
     r"\b(?:undo|revert)\b|\b(?:that|it|this)(?:['’]s| is| still)? (?:not|wrong|does ?n[o']t)\b",
     re.IGNORECASE,
 )
-_SHORT = 200  # characters of thanks; a longer text asks for more
+_BRIEF = 200  # characters of thanks; a longer text asks for more
+_SHORT = 120  # of a line in a model's words where not all fit
 _SIGNED = re.compile(r" \[scene ([0-9a-f]{8})\]$")
 
 
@@ -187,7 +188,7 @@ def said_at(step: Step) -> str:
 
 def is_thanks(words: str) -> bool:
     """Return whether words thank, and ask for nothing more."""
-    return bool(_THANKED.match(words)) and len(words) < _SHORT and not _ASKS.search(words)
+    return bool(_THANKED.match(words)) and len(words) < _BRIEF and not _ASKS.search(words)
 
 
 def is_correction(words: str) -> bool:
@@ -254,6 +255,23 @@ def is_worded(text: str) -> bool:
     return any(
         line.strip() and line.partition(": ")[0] not in _KIND_OF for line in text.splitlines()
     )
+
+
+def fitted(steps: Sequence[str], room: int, checks: Collection[str] | None) -> list[str]:
+    """Return the steps of a way that fit into `room` characters, with their marks.
+
+    What was done before goes first, or else the beginning. In the words of a person or a model
+    (`checks` is not None) the checks that are told anyway go before that, long lines are cut, and
+    what must hold stays.
+    """
+    kept = [*steps]
+    is_long = sum(map(len, kept)) + 4 * len(kept) > room
+    if is_long and checks is not None:
+        kept = [one_line(each, _SHORT) for each in kept if each not in checks] or kept
+    while len(kept) > 1 and sum(map(len, kept)) + 4 * len(kept) > room:
+        again = (at for at in range(len(kept) - 1, 0, -1) if kept[at] in kept[:at])
+        del kept[next(again, int(kept[0].startswith("Needs: ")))]
+    return kept
 
 
 def renaming(old: str, new: str) -> dict[str, str]:

@@ -502,6 +502,27 @@ def test_a_persons_line_is_recalled_and_odd_lines_break_nothing(tmp_path: Path) 
     assert "Always take a backup first." in recall(bank, "Rotate the key").context
 
 
+def test_words_have_what_the_files_leave_under_their_title(tmp_path: Path) -> None:
+    steps = [("sed -i 's/7/5/' quota/limit.go", ""), ("go test ./...", "ok")]
+    tasks = ("Mend the quota", "Speed up the mailer", "Name the flags")
+    bank = bank_of(tmp_path, [episode(task, steps) for task in tasks])
+    node = next(each for each in bank.tree("task").roots() if "quota" in each.title)
+    looked = "".join(f"{n}. look at {'x' * 90} {n}\n" for n in range(1, 16))
+    said = f"Needs: a clean checkout.\n{looked}16. go test ./...\nWhy: limits are inclusive.\n"
+    facts = "Edited: quota/limit.go\nChecked with: go test ./..."
+    payload = {
+        "activation_condition": "Mend the quota's bounds\nthe quota is off by one",
+        "execution_procedure": said + facts,
+        "termination_condition": "",
+    }
+    editing.edit(bank, "task", node, payload)
+    told = recall(bank, "The quota is off by one again").context
+    assert "Solved “Mend the quota's bounds”:\n- Needs: a clean checkout.\n- look at" in told
+    assert "- Why: limits are inclusive." in told
+    assert told.count("go test ./...") == 1
+    assert 1_000 < len(told) <= 1_200
+
+
 def test_what_happened_is_not_renamed(tmp_path: Path) -> None:
     steps = [
         ("pytest -n 12 tests/test_dates.py", "FAILED test_parse_date"),
