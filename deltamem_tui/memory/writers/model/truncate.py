@@ -1,8 +1,8 @@
 """Cutting an episode to a model's window, by rules that keep what a lesson rests on.
 
-The middle of long observations goes first, then steps from the middle of the episode. The task,
-the order of the actions, the first and the last steps stay. Where something is missing a mark says
-so, and the cut is described for the journal.
+The middle of long observations goes first, then that of other long texts, then steps from the
+middle of the episode. The task, the order of the actions, the first and the last steps stay. Where
+something is missing a mark says so, and the cut is described for the journal.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ FIRST_STEPS = 2
 LAST_STEPS = 3
 # The most characters of an observation, one limit tried after the other; then of every text.
 _OBSERVATIONS = (8_000, 2_000, 600, 240)
+_LONG_TEXTS = (2_000, 600)
 _TEXTS = (240, 80, 40)
 _ENDLESS = 10**9
 
@@ -39,7 +40,7 @@ def fit(trajectory: Trajectory, room: int, count: Callable[[str], int]) -> CutEp
     steps, kept = trajectory.steps, set(range(len(trajectory.steps)))
     longest = max((len(step.observation) for step in steps), default=0)
     limits = [_ENDLESS, *(most for most in _OBSERVATIONS if most < longest)]
-    whole = [(most, _ENDLESS) for most in limits]
+    whole = [*((most, _ENDLESS) for most in limits), *((limits[-1], most) for most in _LONG_TEXTS)]
     fewer = [(min(limits[-1], most), most) for most in (_ENDLESS, *_TEXTS)]
     for number, most in enumerate([*whole, *fewer]):
         if number == len(whole):

@@ -72,6 +72,8 @@ def test_observations_go_first_and_then_steps_from_the_middle() -> None:
     assert (left[:3], left[-3:]) == ([1, 2, 3], [58, 59, 60])
     ((first, last),) = re.findall(r"\[… steps (\d+) to (\d+) left out …\]", cut.text)
     assert set(left) == set(range(1, 61)) - set(range(int(first), int(last) + 1))
+    read = Trajectory("t", steps=tuple(Step("read " + "x" * 3_000) for _ in range(9)))
+    assert fit(read, 20_000, len).description == "scene, thoughts and actions to 2,000"
 
 
 def test_an_action_that_is_a_whole_file_is_cut_last_and_no_room_is_an_error() -> None:
