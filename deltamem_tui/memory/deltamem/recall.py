@@ -48,6 +48,7 @@ from deltamem_tui.memory.settings import of_bank
 from deltamem_tui.memory.vectors.search import (
     SAME_TEXT,
     Candidate,
+    nodes_with_key,
     ranked,
     scan_of,
     weighting_of,
@@ -78,14 +79,11 @@ class TreeQuestion:
         vector: The same, embedded. float32 [dimensions], of unit length.
         kind: Its trigger as the rules would write it, without and with its names, embedded.
             float32 [2, dimensions]; None if its kind is not looked for, or not understood.
-        exact: Whether what was written of another text is left out, however alike: a scene of real
-            work is known by its text.
     """
 
     text: str
     vector: Vector
     kind: NDArray[np.float32] | None = None
-    exact: bool = False
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
@@ -101,8 +99,8 @@ def question_to(
 
     if domain is GENERAL:
         text = (task_text(text) if tree == "task" else scene_text(text)) or text
-    vector = embedder.embed_queries([text])[0]
-    question = TreeQuestion(text, vector, exact=domain is GENERAL and is_signed(text))
+    embed = embedder.embed_passages if is_signed(text) else embedder.embed_queries
+    question = TreeQuestion(text, embed([text])[0])
     by_kind = tree == "task" and numbers.recall == "kind"
     goal = goal_of(domain, text) if by_kind else None
     if goal is None or not goal.understood:
@@ -120,7 +118,7 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
         name: text if settings[name].enabled else ""
         for name, text in questions(query.task, query.environment).items()
     }
-    if domain is GENERAL and settings.task.recall == "kind":
+    if is_counted(settings, domain):
         return _recall_work(bank, query, texts, settings, embedder)
     found: dict[str, CollectionRecall | None] = dict.fromkeys(texts)
     for name, text in texts.items():
@@ -131,6 +129,16 @@ def recall(bank: Bank, query: Query, embedder: Embedder) -> RecallResult:
             found[name] = recall_tree(tree, question, numbers, weighting_of(bank), query.count)
     entries = _entries(bank, found, texts, settings)
     return RecallResult(found, compose(bank.manifest.domain, entries, query.folders))
+
+
+def is_counted(settings: Parameters, domain: Domain) -> bool:
+    """Return whether a recall counts the facts of real work."""
+    return domain is GENERAL and settings.task.recall == "kind"
+
+
+def notes_of_scene(tree: Tree, question: TreeQuestion) -> list[Node]:
+    """Return what was written of the very scene, in order of birth; none where it is no text."""
+    return nodes_with_key(tree, question.text, question.vector) if is_signed(question.text) else []
 
 
 def recall_tree(
@@ -150,9 +158,10 @@ def recall_tree(
     is_known = bool(recalled)
     if not is_known:
         recalled = [each for each in candidates[:1] if each.score >= tau]
-    if question.exact:
-        triggers = [each.node.payload["activation_condition"] for each in recalled]
-        recalled = [] if any(is_signed(t) and t != question.text for t in triggers) else recalled
+    if notes := notes_of_scene(tree, question):  # below its first one hang all others
+        recalled = [Candidate(notes[0], 1.0, 0.0, 1.0)]
+    elif is_signed(question.text):  # another scene, however alike
+        recalled = [e for e in recalled if not is_signed(e.node.payload["activation_condition"])]
     nodes = (node for each in recalled for node in tree.chain(each.node.id))
     if is_known and all(each.label == "failure" for each in nodes):
         # Failures of a kind alone show no way. No two similarities are further apart than 2.
@@ -223,7 +232,8 @@ def _recall_work(
     if texts["env"]:
         question = question_to("env", texts["env"], settings.env, embedder, GENERAL)
         env = recall_tree(bank.tree("env"), question, settings.env, weighting, query.count)
-        known = [each.payload["execution_procedure"] for each in env.chain]
+        notes = notes_of_scene(bank.tree("env"), question) or env.chain
+        known = [each.payload["execution_procedure"] for each in notes]
     context = composed(bank, lines, known, room, query.folders)
     return RecallResult({"task": task, "env": env}, context)
 

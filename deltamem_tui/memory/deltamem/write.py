@@ -19,13 +19,20 @@ from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.errors import NodeNotFoundError
 from deltamem_tui.memory.deltamem.definition import (
     FIELDS,
+    METHOD,
     OPTIONAL,
     Parameters,
     TreeParameters,
 )
-from deltamem_tui.memory.deltamem.recall import question_to, questions, recall_tree
+from deltamem_tui.memory.deltamem.recall import (
+    is_counted,
+    notes_of_scene,
+    question_to,
+    questions,
+    recall_tree,
+)
 from deltamem_tui.memory.domain import GENERAL, domain_for
-from deltamem_tui.memory.method import cleaned
+from deltamem_tui.memory.method import RulesExtractor, cleaned
 from deltamem_tui.memory.plan import (
     Add,
     Change,
@@ -66,7 +73,11 @@ def plan(bank: Bank, episode: Trajectory, writer: Writer, embedder: Embedder) ->
         found = recall_tree(tree, question, numbers, weighting_of(bank))
         if found.new_kind and writer.name == "rules":  # which tell kinds apart by themselves
             found = replace(found, chains=())
-        planner = _TreePlanner(tree, episode, numbers, writer, embedder)
+        # Of a scene, the text of a recall by counted facts has what the rules write.
+        by_rules = name == "env" and is_counted(settings, domain)
+        its_writer = RulesExtractor(METHOD) if by_rules else writer
+        of_scene = tuple(notes_of_scene(tree, question))
+        planner = _TreePlanner(tree, episode, numbers, its_writer, embedder, of_scene)
         results[name], changed = planner.plan(found)
         changes += changed
     return Plan(LearnResult(episode.id, new=True, trees=results), tuple(changes))
@@ -84,13 +95,14 @@ def _label(episode: Trajectory) -> Label:
 
 @dataclass(frozen=True, slots=True)
 class _TreePlanner:
-    """Plans what an episode changes in one tree."""
+    """Plans what an episode changes in one tree; `of_scene` is known beside what is recalled."""
 
     tree: Tree
     episode: Trajectory
     numbers: TreeParameters
     writer: Writer
     embedder: Embedder
+    of_scene: tuple[Node, ...] = ()
 
     def plan(
         self, found: CollectionRecall, calls: tuple[Call, ...] = ()
@@ -98,7 +110,7 @@ class _TreePlanner:
         """Return the decision, and what it changes; `calls` were made before."""
         name, chain = self.tree.name, found.chain
         # A node may not be below all of its chain (equation 5), and holds what it lacks there.
-        known = chain[: self.numbers.d_max - 1]
+        known = self.of_scene or chain[: self.numbers.d_max - 1]
         written = self.writer.write(purpose_of(name, self.episode, known), self.episode, known)
         calls = (*calls, *written.calls("extract", name))
         if written.unrelated and chain:

@@ -19,6 +19,7 @@ from deltamem_tui.errors import (
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
 from deltamem_tui.memory.plan import LearnResult
+from deltamem_tui.memory.settings import replaced
 from deltamem_tui.memory.writers.extraction import Extraction
 from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.bank.fragile import NEVER, FragileOS, KilledError
@@ -92,7 +93,7 @@ class InterruptedExtractor(EchoExtractor):
 
 
 def test_what_another_writer_learns_meanwhile_is_taken_into_account(tmp_path: Path) -> None:
-    bank = new_bank(tmp_path / "bank")
+    bank = new_bank(tmp_path / "bank", replaced(parameters(), "task.recall", "paper"))
     meanwhile = (episode(X, X, action="other"),)
     extractor = InterruptedExtractor(other=Bank.open(bank.path), meanwhile=meanwhile)
     lesson = teach(bank, episode(NEAR_X, Y), extractor)
@@ -150,7 +151,7 @@ def test_an_extraction_that_fails_leaves_the_bank_as_it_was(
     tmp_path: Path, payload: Payload | None
 ) -> None:
     """In the second tree: what was decided for the first is not written either."""
-    bank = new_bank(tmp_path / "bank")
+    bank = new_bank(tmp_path / "bank", replaced(parameters(), "task.recall", "paper"))
     before = state_of(bank)
     with pytest.raises(ExtractionError):
         teach(bank, episode(X, Y), SilentExtractor(payload))
