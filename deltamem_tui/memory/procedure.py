@@ -85,6 +85,28 @@ class Procedure:
         return Procedure(tuple(steps), _names_in(lines) or self.names, warnings)
 
 
+def has_edits(text: str) -> bool:
+    """Return whether a text has an edit of other steps."""
+    return any(map(_HEAD.fullmatch, text.splitlines()))
+
+
+def put_together(chain: Sequence[Node]) -> str:
+    """Return the last text of a chain, with the steps that its edits make of those above it.
+
+    Other lines stay, and edits that do not fit the steps above them.
+    """
+    text, steps = "", list[str]()
+    for node in chain:
+        lines = node.payload["execution_procedure"].splitlines()
+        edits = [line for line in lines if _HEAD.fullmatch(line) or line.startswith(_NEW)]
+        made = merged(steps, read) if (read := read_edits(edits)) else None
+        if made:
+            lines = [*numbered(made), *(line for line in lines if line not in edits)]
+        steps = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
+        text = "\n".join(lines)
+    return text
+
+
 def marks_in(payload: Mapping[str, str]) -> tuple[str, ...]:
     """Return the marks of a failure record at the beginning of the procedure's lines, each once."""
     return tuple(dict.fromkeys(_MARK.findall(payload["execution_procedure"])))

@@ -9,6 +9,7 @@ youngest ones are read, so that a recall does not grow with the bank.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from weakref import WeakKeyDictionary
@@ -20,6 +21,7 @@ from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
+from deltamem_tui.memory.procedure import has_edits, put_together
 from deltamem_tui.memory.recall_result import (
     CollectionRecall,
     Query,
@@ -131,21 +133,25 @@ def _lessons_at(tree: Tree, rows: Iterable[int]) -> Iterator[tuple[int, Lesson]]
     known = _lessons.setdefault(tree, {})
     for row in map(int, rows):
         if row not in known:
-            known[row] = _lesson(tree.node_at(row))
+            known[row] = _lesson(tree, tree.node_at(row))
         if (lesson := known[row]) is not None:
             yield row, lesson
 
 
-def _lesson(node: Node) -> Lesson | None:
+def _lesson(tree: Tree, node: Node) -> Lesson | None:
     """Return what a node says; None for one that was fused of others, which speak themselves."""
     if node.origin.nodes:
         return None
-    task, text = node.payload["activation_condition"], node.payload["execution_procedure"]
+    title, _, task = node.payload["activation_condition"].partition("\n")
+    text = node.payload["execution_procedure"]
+    if has_edits(text):
+        text = put_together(tree.chain(node.id))
     lines = (line.strip() for line in text.splitlines())
     # What a person wrote has no facts: all of it is a way.
     facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
     solved, episodes = node.label == "success", tuple(node.origin.episodes)
-    return Lesson(node.id, task, tuple(facts), solved, is_worded(text), episodes)
+    own = task or title
+    return Lesson(node.id, own, tuple(facts), solved, is_worded(text), episodes, task and title)
 
 
 def _once(lessons: Mapping[int, Lesson]) -> dict[int, Lesson]:
@@ -213,7 +219,7 @@ def composed(
     near = [
         trap
         for what, trap in traps.items()
-        if what not in said and (what.split() or ["\n\n"])[0] in said
+        if what not in said and (re.split(r"\s|(?<=\()", what)[0] or "\n\n") in said
     ]
     for trap in near[:_TRAPS]:
         if len(trap) + 1 < left:

@@ -144,8 +144,8 @@ class _Writer:
             # Where files are few, there is room for how it was done.
             shown += self.ways(1, worded=True) or self.ways(bool(self.near))
         else:
-            ways = self.ways(_WAYS)
-            shown = [*ways, *self.tools(), *self.checks()]
+            usual = [*self.tools(), *self.checks()]
+            shown = [*self.ways(_WAYS), *usual]
         said = "\n".join(shown)
         lines = [
             *failed,
@@ -235,18 +235,18 @@ class _Writer:
         names = renaming(lesson.task, self.e.task) if lesson.solved else {}
         if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
             names = {old: new for old, new in names.items() if not old.isalpha()}
-        return [one_line(adapted(step, names), _STEP) for step in did]
+        return [one_line(adapted(step, names), _STEP * (1 + lesson.worded)) for step in did]
 
     def title(self, lesson: Lesson, steps: Sequence[str]) -> str:
         """Return what stands over a way: how it ended, its task, and whose names it has."""
         failed = "Note on a failed try at" if lesson.worded else "Tried, not solved:"
-        did = [one_line(fact.value, _STEP) for fact in lesson.facts if fact.kind == "did"]
+        did = [fact.value for fact in lesson.facts if fact.kind == "did"]
         names = ""
-        if did != [*steps]:
+        if [one_line(each, _STEP * (1 + lesson.worded)) for each in did] != [*steps]:
             is_mixed = names_of_another(steps, lesson.task, self.e.task)
             names = f" {'partly ' if is_mixed else ''}with the names of this task"
-        task = one_line(lesson.task.partition("\n")[0], _TITLE)  # a model's own title
-        return f"{'Solved' if lesson.solved else failed} “{task}”{names}:"
+        title = one_line(lesson.title, 2 * _TITLE) or one_line(lesson.task, _TITLE)
+        return f"{'Solved' if lesson.solved else failed} “{title}”{names}:"
 
     def ways(self, most: int, *, worded: bool = False) -> list[str]:
         """Return the nearest ways, word by word: solved ones, and failed attempts.
@@ -278,6 +278,7 @@ class _Writer:
             if row not in self.failed
             and (e.is_here[row] or e.nearness[row] >= NEAR)
             and (e.lessons[row].worded or not worded)
+            and (e.nearness[row] >= NEAR or worded or not e.lessons[row].worded)
             and (e.lessons[row].solved or len(self.steps(e.lessons[row])) <= LONG)
         ]
         ranks = {row: e.nearness[row] if worded else rank(row) for row in told_of}
@@ -299,7 +300,10 @@ class _Writer:
                 continue
             title = self.title(lesson, steps)
             checks = {fact.value for fact in lesson.facts if fact.kind == "check"}
-            steps = fitted(steps, self.left - len(title), checks if lesson.worded else None)
+            kept = fitted(steps, self.left - len(title), checks if lesson.worded else None)
+            if told and lesson.worded and kept != steps:
+                continue  # half of a second note says nothing
+            steps = kept
             own = [f"{title} {steps[0]}"]
             if steps[1:]:
                 marks = ("-" if lesson.worded else f"{n}." for n in range(1, len(steps) + 1))

@@ -34,11 +34,12 @@ class Lesson:
 
     Attributes:
         key: Its node's id.
-        task: What was asked.
+        task: What was asked, in the user's own words where those are known.
         facts: What was found in it.
         solved: Whether it succeeded.
         worded: Whether a person or a model put it into words.
         episodes: What it was learnt from.
+        title: Its task in few words of a person or a model, if not the task itself.
     """
 
     key: str
@@ -47,6 +48,7 @@ class Lesson:
     solved: bool
     worded: bool = False
     episodes: tuple[str, ...] = ()
+    title: str = ""
 
     @property
     def projects(self) -> set[str]:
@@ -90,7 +92,9 @@ class Experience:
 
     def __post_init__(self) -> None:
         texts = [
-            " ".join([each.task, *(fact.value for fact in each.facts if fact.kind == "ask")])
+            " ".join(
+                [each.title, each.task, *(fact.value for fact in each.facts if fact.kind == "ask")]
+            )
             for each in self.lessons
         ]
         self.lexical = Lexical(texts).scores(self.task)

@@ -47,6 +47,7 @@ from deltamem_tui.memory.work.texts import (
     task_text,
 )
 from deltamem_tui.memory.writers.extraction import Extraction
+from deltamem_tui.text import one_line
 from deltamem_tui.trajectory.model import Trajectory
 
 _MOST = {
@@ -449,11 +450,16 @@ def skill(episode: Trajectory) -> Extraction:
 
 
 def with_facts(payload: Mapping[str, str], episode: Trajectory) -> dict[str, str]:
-    """Return a payload that a model wrote, with the facts of its episode below the procedure."""
+    """Return a payload that a model wrote, with the user's own words and the episode's facts."""
+    title = one_line(payload["activation_condition"])
     procedure = payload["execution_procedure"].rstrip()
     facts = [fact for fact in facts_of(episode) if fact.kind != "did"]
     text = as_text(facts)
-    return {**payload, "execution_procedure": f"{procedure}\n\n{text}" if text else procedure}
+    return {
+        **payload,
+        "activation_condition": f"{title}\n{task_text(episode.task)}",
+        "execution_procedure": f"{procedure}\n\n{text}" if text else procedure,
+    }
 
 
 def knowledge(episode: Trajectory, scene: str, chain: Sequence[Node]) -> Extraction:

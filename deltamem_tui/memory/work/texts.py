@@ -270,7 +270,7 @@ def fitted(steps: Sequence[str], room: int, checks: Collection[str] | None) -> l
         kept = [one_line(each, _SHORT) for each in kept if each not in checks] or kept
     while len(kept) > 1 and sum(map(len, kept)) + 4 * len(kept) > room:
         again = (at for at in range(len(kept) - 1, 0, -1) if kept[at] in kept[:at])
-        del kept[next(again, int(kept[0].startswith("Needs: ")))]
+        del kept[next(again, int(kept[0].startswith(("Needs: ", "[FAILED]"))))]
     return kept
 
 

@@ -12,11 +12,13 @@ from deltamem_tui import Outcome, Step, Trajectory, create_bank, editing, learn,
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.embedding.load import load
 from deltamem_tui.memory.deltamem.definition import Parameters
+from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.transfer.merging import merge
 from deltamem_tui.memory.work.facts import facts_of
 from deltamem_tui.memory.work.paths import Folder
 from deltamem_tui.memory.work.texts import adapted, as_text, from_text, renaming, shown
 from deltamem_tui.memory.work_context import digest, mended
+from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter
 
 Steps = Sequence[tuple[str, str]]
 
@@ -267,6 +269,65 @@ def test_one_policy_is_one_root(tmp_path: Path) -> None:
     assert not _scene_recalled(bank, other)
     learn(bank, episode("Refund it", calls, environment=other), embedder=load("hashing"))
     assert len(list(bank.tree("env").roots())) == 2
+
+
+def test_a_scene_has_one_root_below_which_only_what_is_new_is_noted(tmp_path: Path) -> None:
+    policy = "Shop policy. Refunds need a confirmation. " * 40
+    refund, ship = ('refund(order="1")', "Error: not confirmed"), ('ship(order="1")', "ok")
+    done = ('refund(order="2")', "ok")
+    ways = [[ship], [refund], [ship, refund], [done], [refund, done]]
+    outcomes = (False, True, True, True, True)
+    bank = bank_of(
+        tmp_path,
+        [
+            episode(task, way, success, policy)
+            for task, way, success in zip(("A", "B", "C", "Sing", "E"), ways, outcomes, strict=True)
+        ],
+    )
+    lines = [
+        line
+        for node in bank.tree("env")
+        for line in node.payload["execution_procedure"].splitlines()
+    ]
+    assert len(lines) == len({*lines})
+    assert [node.depth for node in bank.tree("env")] == [1, 2]
+    # What a later episode showed of the scene is told as well.
+    told = recall(bank, "Sing", policy).context
+    assert "Trap: refund(order) → Error: not confirmed\n" in told
+
+
+def written(bank: Bank, each: Trajectory, when: str, how: str) -> list[str]:
+    """Let a model write of an episode; returns what it was asked for."""
+    asked: list[str] = []
+
+    def write(purpose: str, *_: object) -> Extraction:
+        asked.append(purpose)
+        return Extraction(Payload(when, how), "said", model="m")
+
+    learn(bank, each, FunctionWriter("model", write), embedder=load("hashing"))
+    return asked
+
+
+def test_what_a_model_wrote_is_found_by_the_users_own_words(tmp_path: Path) -> None:
+    bank = bank_of(tmp_path, [])
+    calls = [("get_user(id=1)", "ok"), ("refund(order=1)", "ok"), ("close(ticket=1)", "ok")]
+    how = "Needs: the order.\n1. get_user(id=[id])\n2. refund(order=[order])\nWhy: it is due."
+    own = "My parcel came broken, what now?"
+    asked = written(bank, episode(own, calls, environment="A shop. " * 9), "Refund a parcel", how)
+    assert asked == ["task_root_success"]  # the rules write of the scene
+    (node,) = bank.tree("task")
+    assert node.payload["activation_condition"] == f"Refund a parcel\n{own}"
+    asked = written(bank, episode(own, calls), "A gift", "After step 1:\n+ check_gift(id=[id])")
+    assert asked == ["task_residual_success"]
+    told = recall(bank, own).context
+    assert "“Refund a parcel”:\n- Needs: the order.\n- get_user(id=[id])\n" in told
+    told = recall(bank, f"{own} It was a gift").context
+    assert "“A gift”:\n- get_user(id=[id])\n- check_gift(id=[id])\n- refund(order=" in told
+    assert "Tools used in such tasks: " in told
+    # Of what is about something else no note is told.
+    told = recall(bank, "What is my name?").context
+    assert "Tools used in such tasks: " in told
+    assert "Needs" not in told
 
 
 def test_where_no_tool_is_likely_the_usual_ones_are_named(tmp_path: Path) -> None:
