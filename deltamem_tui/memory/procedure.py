@@ -85,11 +85,6 @@ class Procedure:
         return Procedure(tuple(steps), _names_in(lines) or self.names, warnings)
 
 
-def has_edits(text: str) -> bool:
-    """Return whether a text has an edit of other steps."""
-    return any(map(_HEAD.fullmatch, text.splitlines()))
-
-
 def put_together(chain: Sequence[Node]) -> str:
     """Return the last text of a chain, with the steps that its edits make of those above it.
 

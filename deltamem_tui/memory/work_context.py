@@ -21,7 +21,7 @@ from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
-from deltamem_tui.memory.procedure import has_edits, put_together
+from deltamem_tui.memory.procedure import put_together
 from deltamem_tui.memory.recall_result import (
     CollectionRecall,
     Query,
@@ -144,7 +144,7 @@ def _lesson(tree: Tree, node: Node) -> Lesson | None:
         return None
     title, _, task = node.payload["activation_condition"].partition("\n")
     text = node.payload["execution_procedure"]
-    if has_edits(text):
+    if "\n+ " in text or text.startswith("Without step"):  # edits of the steps above it
         text = put_together(tree.chain(node.id))
     lines = (line.strip() for line in text.splitlines())
     # What a person wrote has no facts: all of it is a way.

@@ -79,11 +79,13 @@ class TreeQuestion:
         vector: The same, embedded. float32 [dimensions], of unit length.
         kind: Its trigger as the rules would write it, without and with its names, embedded.
             float32 [2, dimensions]; None if its kind is not looked for, or not understood.
+        exact: Whether only what was written of this very text counts: a scene of real work.
     """
 
     text: str
     vector: Vector
     kind: NDArray[np.float32] | None = None
+    exact: bool = False
 
 
 def questions(task: str, environment: str) -> dict[str, str]:
@@ -99,8 +101,9 @@ def question_to(
 
     if domain is GENERAL:
         text = (task_text(text) if tree == "task" else scene_text(text)) or text
-    embed = embedder.embed_passages if is_signed(text) else embedder.embed_queries
-    question = TreeQuestion(text, embed([text])[0])
+    exact = domain is GENERAL and is_signed(text)
+    embed = embedder.embed_passages if exact else embedder.embed_queries
+    question = TreeQuestion(text, embed([text])[0], exact=exact)
     by_kind = tree == "task" and numbers.recall == "kind"
     goal = goal_of(domain, text) if by_kind else None
     if goal is None or not goal.understood:
@@ -138,7 +141,7 @@ def is_counted(settings: Parameters, domain: Domain) -> bool:
 
 def notes_of_scene(tree: Tree, question: TreeQuestion) -> list[Node]:
     """Return what was written of the very scene, in order of birth; none where it is no text."""
-    return nodes_with_key(tree, question.text, question.vector) if is_signed(question.text) else []
+    return nodes_with_key(tree, question.text, question.vector) if question.exact else []
 
 
 def recall_tree(
@@ -160,7 +163,7 @@ def recall_tree(
         recalled = [each for each in candidates[:1] if each.score >= tau]
     if notes := notes_of_scene(tree, question):  # below its first one hang all others
         recalled = [Candidate(notes[0], 1.0, 0.0, 1.0)]
-    elif is_signed(question.text):  # another scene, however alike
+    elif question.exact:  # another scene, however alike
         recalled = [e for e in recalled if not is_signed(e.node.payload["activation_condition"])]
     nodes = (node for each in recalled for node in tree.chain(each.node.id))
     if is_known and all(each.label == "failure" for each in nodes):
