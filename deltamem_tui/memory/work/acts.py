@@ -24,6 +24,12 @@ from deltamem_tui.trajectory.model import Step
 
 Form = Literal["call", "command", "statement", "message"]
 
+
+def listed(words: str) -> frozenset[str]:
+    """Return the words of a line."""
+    return frozenset(words.split())
+
+
 _CALL = re.compile(r"([A-Za-z_][\w.-]*)\s?[(\[{](.*)[)\]}]\s*", re.DOTALL)
 _NAMED = re.compile(r"""(\w+)\s*[=:]\s*("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|[^,\s]+)""")
 _HEADED = re.compile(r"([A-Z][A-Za-z]+|[a-z]+(?:_[a-z]+)+)\s*\n")
@@ -68,7 +74,9 @@ _TELLING = (  # what a failed test says of itself, its name, an exception
     re.compile(r"((?:FAILED|ERROR) \S+\.py\b.*)"),
     re.compile(r"((?:\w+\.)*[A-Z]\w*(?:Error|Exception): .+)"),
 )
-_NO_ERROR = re.compile(r"(?i)(?:error: )?(?:exit (?:code|status):? \d+|[.fesx]+(?: +\[ *\d+%\])?)")
+_NO_ERROR = re.compile(
+    r"(?i)File |Traceback|(?:error: )?(?:exit (?:code|status):? \d+|[.fesx]+(?: +\[ *\d+%\])?)$"
+)
 _ERROR_LINE = re.compile(
     r"\b(?:error|exception|fatal|panic|denied|refused|undefined|unknown|invalid"
     r"|missing|unable|cannot|can't|no space|quota|timed? ?out"
@@ -82,14 +90,9 @@ _REDIRECT = re.compile(r"\s*\d?>{1,2}&?\s*(?:\d\b|/dev/null)")
 _BETWEEN = frozenset(("do", "then", "else", "done", "fi", "{", "}", "!"))
 _HANDING_ON = frozenset(("-exec", "-execdir", "-ok", "xargs"))
 _CARRYING = frozenset(("sudo", "time", "nohup", "env", "for", "while", "if"))
-SUBCOMMANDS = frozenset(
-    re.findall(
-        r"\S+",
-        """
-        go git npm npx yarn pnpm cargo docker kubectl make just uv pip poetry gh aws terraform helm
-        systemctl apt apt-get dotnet mvn gradle rails bundle mix golangci-lint
-        """,
-    )
+SUBCOMMANDS = listed(
+    "go git npm npx yarn pnpm cargo docker kubectl make just uv pip poetry gh aws terraform helm "
+    "systemctl apt apt-get dotnet mvn gradle rails bundle mix golangci-lint"
 )
 """Programs whose second word says what is done."""
 _PARSED = 1500
@@ -101,11 +104,8 @@ LONG = 12  # acts of an episode that is told whole
 _NAME = re.compile(r"[A-Za-z][\w./-]*(?: \d+\b)?|\d[\w.-]*")
 _COMMON = 0.5  # a name in more of an episode's acts does not tell which one led to which
 _GAP = 2  # acts between two that are kept belong to them
-_JOINING = frozenset(
-    re.findall(
-        r"\S+",
-        "a an and around as at by for from in in/on into of off on onto out over the to up with",
-    )
+_JOINING = listed(
+    "a an and around as at by for from in in/on into of off on onto out over the to up with"
 )
 _EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
 _READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
@@ -238,9 +238,7 @@ def error_line(answer: str) -> str:
         if told := next(filter(None, map(tells.match, lines)), None):
             return told[1][:200]
     for line in lines:
-        if len(line) < 8 or _LISTING.match(line) or _NO_ERROR.fullmatch(line):
-            continue
-        if line.startswith(("Traceback", "File ")):
+        if len(line) < 8 or _LISTING.match(line) or _NO_ERROR.match(line):
             continue
         if _ERROR_LINE.search(line):
             return line[:200]

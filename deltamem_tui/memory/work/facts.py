@@ -25,6 +25,7 @@ from deltamem_tui.memory.work.acts import (
     is_end,
     is_quiet,
     is_read,
+    listed,
     named_files,
     read_step,
     simple_commands,
@@ -63,15 +64,11 @@ _MOST = {
     "corrected": 4,
 }
 _MOST_OF_OTHERS = 30
-_CHECKS = frozenset(
-    re.findall(
-        r"\S+",
-        """
-        test tests pytest build lint check vet tox mypy ruff typecheck clippy verify flake8 eslint
-        tsc jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest
-        """,
-    )
+_CHECKS = listed(
+    "test tests pytest build lint check vet tox mypy ruff typecheck clippy verify flake8 eslint "
+    "tsc jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest"
 )
+_NO_CHECKS = listed("git cd echo find grep ls cat")
 _OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
 # Variables that a command runs with, and that hold no secret.
 _SET = r"(?<!\S)(?:(?!\w*(?:KEY|TOKEN|SECRET|PASS))[A-Z][A-Z0-9_]*=[\w.:/+-]{0,40} )+"
@@ -270,15 +267,7 @@ def _check(words: Sequence[str], head: str) -> str:
     parts = [
         word for part in _head(words, head).split() for word in words_of(part.rpartition("/")[2])
     ]
-    if not _CHECKS.intersection(parts) or head in (
-        "git",
-        "cd",
-        "echo",
-        "find",
-        "grep",
-        "ls",
-        "cat",
-    ):
+    if not _CHECKS.intersection(parts) or head in _NO_CHECKS:
         return ""
     kept = []
     skip = False
