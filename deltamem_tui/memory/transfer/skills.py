@@ -33,6 +33,7 @@ from deltamem_tui.bank.tree import Tree
 from deltamem_tui.memory import editing
 from deltamem_tui.memory.display import Display
 from deltamem_tui.memory.method import method_of
+from deltamem_tui.memory.work.texts import from_text, project_of
 from deltamem_tui.paths import ARCHIVE_SUFFIX
 from deltamem_tui.text import clean, counted, one_line
 
@@ -55,6 +56,7 @@ _BETWEEN = re.compile(r"[^a-z0-9]+")
 _SPECIAL = re.compile(r"[\\`*_{}\[\]<>#|!&~]")
 _BACKTICKS = re.compile(r"`+")
 _RULE = re.compile("-{3,}")
+_PLAIN = str.maketrans('"\\`<', "'/'‹")
 _EXPANDED = re.compile(r"\$(?=[\w{(])|(?<!\w)@(?=\S)")
 
 
@@ -67,7 +69,10 @@ def write_skills(bank: Bank, folder: Path) -> dict[str, Any]:
     texts = skill_texts(bank)
     with files.new_folder(folder) as draft:
         for path, text in texts.items():
-            _write(draft / path, text.encode())
+            with files.storage_errors(draft / path):
+                (draft / path).parent.mkdir(parents=True, exist_ok=True)
+            files.create_anew(draft / path)
+            files.write_at(draft / path, 0, text.encode())
         pack(bank).write(draft / _BANK)
         for inner, _, names in os.walk(draft):
             for name in (*names, ""):
@@ -83,18 +88,11 @@ def bank_of_skills(folder: Path) -> Path | None:
         return archive if archive.is_file() and any(folder.glob("*/*.md")) else None
 
 
-def _write(path: Path, data: bytes) -> None:
-    with files.storage_errors(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    files.create_anew(path)
-    files.write_at(path, 0, data)
-
-
 def skill_texts(bank: Bank) -> Mapping[str, str]:
     """Return the text of each file that agents read, by its path in the folder."""
-    displays, found, knowledge = method_of(bank).display, dict[str, str](), list[str]()
+    displays, found, knowledge = method_of(bank).display, dict[str, str](), dict[str, str]()
     names, pages = Names(KNOWLEDGE, _REFERENCES), Names()
-    # Knowledge first: all skills link to it.
+    # Knowledge first: skills link to it, those of one project to no other's.
     for name in sorted(displays, key=lambda each: bool(displays[each].instruction)):
         tree, display = bank.tree(name), displays[name]
         for root in tree.roots():
@@ -102,25 +100,24 @@ def skill_texts(bank: Bank) -> Mapping[str, str]:
             if not display.instruction:
                 path = f"{KNOWLEDGE}/{pages.name(root)}.md"
                 found[path] = _page(display, nodes)
-                knowledge.append(f"../{path}")
+                knowledge[f"../{path}"] = project_of(root.title)
                 continue
-            skill = names.name(root)
-            head = {
-                "name": skill,
-                "description": _description(tree, nodes),
-                "metadata": {"deltamem-bank": inert(bank.name)},
+            skill, about = names.name(root), quoted(_description(tree, nodes))
+            head = f"name: {skill}\ndescription: {about}\n"
+            head += f"metadata:\n  deltamem-bank: {quoted(bank.name)}\n"
+            own = {
+                fact.value for node in nodes for fact in from_text(node.text) if fact.kind == "in"
             }
-            files_of = _skill_files(display, nodes, head, knowledge)
+            known = [path for path, of in knowledge.items() if not (own and of) or of in own]
+            files_of = _skill_files(display, nodes, head, known)
             found |= {f"{skill}/{path}": text for path, text in files_of}
     return found
 
 
 def _skill_files(
-    display: Display, nodes: Sequence[Node], head: Mapping[str, object], knowledge: Sequence[str]
+    display: Display, nodes: Sequence[Node], head: str, knowledge: Sequence[str]
 ) -> Iterator[tuple[str, str]]:
     """Yield the files of a root: one page or, where a chain adds up, a page for each node."""
-    import yaml
-
     root, layered = nodes[0], display.layered
     yield _HOW, _page(display, [root] if layered else nodes)
     names, paths = Names(), {root.id: f"../{_HOW}"}
@@ -130,9 +127,8 @@ def _skill_files(
         lead = f"Adds to [this page]({paths[node.parent or root.id]}); read that first."
         links[node.label].append(f"{_REFERENCES}/{paths[node.id]}")
         yield links[node.label][-1], _page(display, [node], lead)
-    front = yaml.safe_dump(head, allow_unicode=True, sort_keys=False, width=10**6)
     first = "is what failed" if root.label == "failure" else "says how: read it first"
-    parts = [f"---\n{front}---", _INTRODUCTION, f"[{_HOW}]({_HOW}) {first}."]
+    parts = [f"---\n{head}---", _INTRODUCTION, f"[{_HOW}]({_HOW}) {first}."]
     parts += _links("Where it differs", links["success"])
     parts += _links("What failed", links["failure"])
     parts += _links("What is known", knowledge)
@@ -160,7 +156,7 @@ def _description(tree: Tree, nodes: Sequence[Node]) -> str:
     root, key = nodes[0], tree.snapshot.table.collection.key
     all_failed = all(node.label == "failure" for node in nodes)
     lead = "A warning of what failed before, for when: " if all_failed else "Use when: "
-    return inert(lead + ": ".join(dict.fromkeys((root.payload[key], root.title))))
+    return lead + ": ".join(dict.fromkeys((root.payload[key], root.title)))
 
 
 def _links(heading: str, targets: Sequence[str]) -> Iterator[str]:
@@ -199,11 +195,6 @@ class Names:
         return name
 
 
-def escaped(text: str) -> str:
-    """Return a text of one line with its markdown escaped."""
-    return _SPECIAL.sub(r"\\\g<0>", text)
-
-
 def fenced(text: str) -> str:
     """Return a text inside a fence that it cannot close."""
     longest = max((len(run) for run in _BACKTICKS.findall(text)), default=0)
@@ -211,16 +202,18 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{text}\n{fence}"
 
 
-def inert(text: str) -> str:
-    """Return a text of one line that stays as it is where an agent expands commands and files.
+def quoted(text: str) -> str:
+    """Return a value of front matter that stays as it is where an agent expands commands and files,
+    and of which a reader need only take the quotes off.
 
     Three hyphens together end the front matter for some readers, even inside a word.
     """
-    plain = one_line(text, _DESCRIPTION_LIMIT).replace("`", "'").replace("<", "‹")
-    return one_line(_RULE.sub("—", _EXPANDED.sub(r"\g<0> ", plain)), _DESCRIPTION_LIMIT)
+    plain = one_line(text, _DESCRIPTION_LIMIT).translate(_PLAIN)
+    plain = _RULE.sub("—", _EXPANDED.sub(r"\g<0> ", plain))
+    return f'"{one_line(plain, _DESCRIPTION_LIMIT)}"'
 
 
 def title_of(node: Node, display: Display) -> str:
     """Return the heading of a node."""
     warning = "Warning: " if node.label == "failure" else ""
-    return escaped(warning + display.of_title(node))
+    return _SPECIAL.sub(r"\\\g<0>", warning + display.of_title(node))

@@ -19,6 +19,7 @@ from deltamem_tui.memory.engine import learn
 from deltamem_tui.memory.method import display_of, names
 from deltamem_tui.memory.transfer.skills import bank_of_skills, skill_texts, write_skills
 from deltamem_tui.text import clean
+from deltamem_tui.trajectory.model import Outcome, Step, Trajectory
 from tests.effort import examples
 from tests.memory.skills.grown import SPROUTS, UNCLEAN_SPROUTS, Sprout, grown_bank
 from tests.memory.writers.rules.episodes import HEAT, HEAT_LOST, KITCHEN
@@ -106,6 +107,19 @@ def test_the_layout_keeps_to_the_specification(sprouts: list[Sprout]) -> None:
         text = "".join(each.read_text("utf-8") for each in (folder / "skills").rglob("*.md"))
         fences = re.compile(r"^(`{3,})text$.*?^\1$", re.MULTILINE | re.DOTALL)
         assert "<!--" not in fences.sub("", text)
+
+
+def test_a_skill_links_the_knowledge_of_its_own_project(tmp_path: Path) -> None:
+    bank = create_bank(tmp_path / "bank", embedder="hashing")
+    tasks = {"shop": 'Mend "it": it\'s #1 \\ or so', "till": "Sing a song of sixpence"}
+    for name, task in tasks.items():
+        steps = (Step("make test", "9 passed"),)
+        learn(bank, Trajectory(task, f"Repository {name}: Rust", steps, Outcome(True)))
+    texts = skill_texts(bank).items()
+    shop, till = (text for path, text in sorted(texts) if path.endswith("SKILL.md"))
+    assert ("repository-shop" in shop, "repository-till" in shop) == (True, False)
+    assert ("repository-shop" in till, "repository-till" in till) == (False, True)
+    assert """description: "Use when: Mend 'it': it's #1 / or so"\n""" in shop
 
 
 @examples(20)
