@@ -8,6 +8,7 @@ interpreter's lock anyway.
 
 from __future__ import annotations
 
+import re
 from threading import RLock
 from typing import TypeVar
 
@@ -15,6 +16,8 @@ import msgspec
 
 T = TypeVar("T")
 _TURN = RLock()  # what is converted may convert a part of itself
+_PATTERN = re.compile(r"matching regex '\^(\(?\[.).*?Z'")
+_NAME, _ID = "of small letters, digits and _, a letter first", "of 16 digits, 0-9 and a-f"
 
 
 def converted(value: object, kind: type[T]) -> T:
@@ -28,6 +31,9 @@ def converted(value: object, kind: type[T]) -> T:
             return msgspec.convert(value, kind)
         except UnicodeEncodeError as error:
             raise msgspec.ValidationError("a name that is not valid Unicode") from error
+        except msgspec.ValidationError as error:
+            words = _PATTERN.sub(lambda found: _NAME if found[1] == "[a" else _ID, str(error))
+            raise msgspec.ValidationError(words) from error
 
 
 def decoder_of(kind: type[T]) -> msgspec.json.Decoder[T]:

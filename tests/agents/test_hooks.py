@@ -521,6 +521,10 @@ def test_settings_that_are_not_plain_json_are_left_alone(
             answer = deltamem("agent", *words, "claude-code")
             assert [each["source"] for each in answer.document["errors"]] == [str(path)]
         assert path.read_text() == text
+        path.unlink()
+        path.symlink_to(path.name)  # to itself
+        told = deltamem("agent", "install", "--bank", bank, "claude-code").document["errors"]
+        assert not any("defect" in each["message"] for each in told)
         assert deltamem("hooks", "install", "codex").code == 2
         assert deltamem("hooks", "install", "nonsense", "--bank", bank).code == 2
 

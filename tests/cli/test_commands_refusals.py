@@ -55,6 +55,7 @@ def refused(program: Program, *call: str, code: int = 1) -> str:
         (("parameters", "kitchen", "tau=1"), "there is no parameter"),
         (("export", "kitchen", "--as", "parchment"), "parchment"),
         (("recall", "kitchen"), "missing argument"),
+        (("info", "~nouser/bank"), "there is no such user"),
         (("import", "kitchen"), "missing argument"),
         (("import", "kitchen", "log.jsonl", "--success-at", "0"), "success is at a reward"),
     ],
