@@ -65,7 +65,7 @@ def init(
         option("--episodes-from", "BANK", "Take the episodes of this bank, to be learnt anew."),
     ] = None,
     logs: Annotated[
-        list[str] | None, option("--for", "LOG", "Take the domain of this log; repeatable.")
+        list[str] | None, option("--for", "LOG", "Take this log's or folder's domain; repeatable.")
     ] = None,
 ) -> Result:
     """Make a new bank, empty or with the episodes of another one.
@@ -177,8 +177,8 @@ def info(invocation: Invocation, bank: options.Bank) -> Result:
     data |= {str(name): asdict(numbers) for name, numbers in statistics.trees.items()}
     notes: list[object] = []
     if statistics.without_outcome:
-        some = counted(statistics.without_outcome, "episode waits", "episodes wait")
-        notes.append(f"{some} for an outcome: `deltamem episode list {bank} --waiting` lists them")
+        some = counted(statistics.without_outcome, "episode has", "episodes have")
+        notes.append(f"{some} no outcome yet: `deltamem episode list {bank} --waiting` lists them")
     if len(past.refused) > _REFUSED_SHOWN:
         notes.append(f"{len(past.refused):,} episodes could not be learnt; `--json` lists them all")
     return Result("info", data, view=view, notes=notes)

@@ -125,7 +125,7 @@ COMMANDS = (
     _Entry("node undo", "nodes", "work"),
     _Entry("node redo", "nodes", "work"),
     _Entry("episode list", "episodes", "work --waiting", "episodes"),
-    _Entry("episode outcome", "episodes", "work last success"),
+    _Entry("episode outcome", "episodes", "work 3f1c 77c0 success"),
     _Entry("episode review", "episodes", "work"),
     _Entry("episode judge", "learning", "work --model openai/gpt-4o-mini"),
     _Entry("episode formats", "episodes"),

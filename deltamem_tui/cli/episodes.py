@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any
 
 from deltamem_tui.cli import options
 from deltamem_tui.cli.invocation import Invocation
-from deltamem_tui.cli.logs import Logs
+from deltamem_tui.cli.logs import Logs, waiting_notes
 from deltamem_tui.cli.options import argument, flag
 from deltamem_tui.cli.page import Page
 from deltamem_tui.cli.result import Result, table
-from deltamem_tui.errors import DeltaMemError, LogFormatError, TrajectoryError
+from deltamem_tui.errors import DeltaMemError, LogFormatError, TrajectoryError, UsageError
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -47,56 +47,66 @@ def list_(
                 }
             )
     unknown = any(each["outcome"] == "unknown" for each in found)
-    hint = f"`deltamem episode outcome {bank} ID success|failure` says how an episode ended"
+    hint = f"`deltamem episode outcome {bank} ID… success|failure` says how an episode ended"
     view = table(("id", "state", "outcome", "steps", "task"), found)
     return Result("episodes", {"episodes": found}, view=view, notes=[hint] if unknown else [])
 
 
 _ENDINGS = {"success": True, "failure": False, "unclear": None}
+_SAID = "EPISODE... [success|failure|unclear]"
 
 
 def outcome(
     invocation: Invocation,
     bank: options.Bank,
-    episode: Annotated[str, argument("EPISODE", "An episode's id or its beginning, or `last`.")],
-    word: Annotated[
-        Literal["success", "failure", "unclear"] | None,
-        argument("[success|failure|unclear]", "How it ended; without it, who said what."),
-    ] = None,
+    episodes: Annotated[list[str], argument(_SAID, "Ids or their beginnings, or `last`.")],
     yes: options.Sure = False,
 ) -> Result:
-    """Say how an episode ended, or see who said what.
+    """Say how episodes ended, or see who said what.
 
     Your verdict counts more than the log's, and that more than a judge model's; all are kept.
-    `unclear` lets the others count again. The credit of the nodes that were recalled for it moves
-    with it, in one commit. If the episode was learnt with another outcome, you are asked first:
-    then its nodes are marked, and the next `extract` replaces them.
+    `unclear` lets the others count again. The credit of the nodes that were recalled for them moves
+    along, in one commit. If an episode was learnt with another outcome, you are asked first: then
+    its nodes are marked, and the next `extract` replaces them.
     """
     from msgspec import to_builtins
 
     from deltamem_tui.memory.episodes import outcomes
 
+    word = episodes[-1] if episodes[-1] in _ENDINGS else ""
     opened = invocation.open(bank, write=bool(word))
-    found = _find_episode(opened, episode)
-    known, notes = outcomes.known_episode(opened, found), []
+    given = episodes[:-1] if word else episodes
+    if not given:
+        raise UsageError("missing argument 'EPISODE...'", hint="`deltamem episode list BANK`")
+    found = [*dict.fromkeys(_find_episode(opened, each) for each in given)]
+    known, notes = [outcomes.known_episode(opened, each) for each in found], []
     if word:
         success = _ENDINGS[word]
-        marked = outcomes.overturned_by(opened, [found], success=success)
+        marked = outcomes.overturned_by(opened, found, success=success)
         if marked and marked.episodes and not yes:
             invocation.confirm(f"mark as {word}? {marked.text}")
-        known = outcomes.give_outcomes(opened, [found], success=success)[0]
+        known = outcomes.give_outcomes(opened, found, success=success)
         notes = [marked.text] if marked else []
-    verdicts = [*outcomes.verdicts_on(known)]
-    shown = len({(e.collection, e.node) for each in known.receipts for e in each.entries})
+    data: list[dict[str, Any]] = [
+        {
+            "id": each.id,
+            "task": each.task,
+            "words": [to_builtins(verdict) for verdict in outcomes.verdicts_on(each)],
+            "shown_nodes": len({(e.collection, e.node) for r in each.receipts for e in r.entries}),
+        }
+        for each in known
+    ]
 
     def view(page: Page) -> None:
-        page.facts({"episode": known.id, "task": known.task, "recalled nodes": shown})
-        rows = [(each.source, _ENDED[each.success], each.reason) for each in verdicts]
-        page.table(("source", "outcome", "reason"), rows)
+        for each, record in zip(known, data, strict=True):
+            nodes = record["shown_nodes"]
+            page.facts({"episode": each.id, "task": each.task, "recalled nodes": nodes})
+            said = outcomes.verdicts_on(each)
+            rows = [(verdict.source, _ENDED[verdict.success], verdict.reason) for verdict in said]
+            page.table(("source", "outcome", "reason"), rows)
 
-    words = [to_builtins(each) for each in verdicts]
-    data = {"id": known.id, "task": known.task, "words": words, "shown_nodes": shown}
-    return Result("outcome", data, view=view, notes=notes)
+    record = data[0] if len(data) == 1 else {"episodes": data}
+    return Result("outcome", record, view=view, notes=notes)
 
 
 def _find_episode(bank: Bank, prefix: str) -> str:
@@ -128,11 +138,14 @@ def review(invocation: Invocation, bank: options.Bank) -> Result:
     """
     from deltamem_tui.memory.review import review_queue
 
-    found = review_queue(invocation.open(bank))
+    opened = invocation.open(bank)
+    found = review_queue(opened)
     rows = [(each.episode, each.why, "learnt" if each.learnt else "waits") for each in found]
     left = f"{counted(len(found), 'episode')} to review"
     hint = f"`deltamem episode outcome {bank} ID success|failure|unclear` gives a verdict"
-    notes = [left, *([hint] if found else [])]
+    waiting = [*waiting_notes(opened, bank)]
+    left += "; these have no outcome yet:" if waiting else ""
+    notes = [left, *waiting, *([hint] if found else [])]
     view = table(("episode", "why", "state"), rows)
     return Result("review", {"queue": found}, view=view, notes=notes)
 

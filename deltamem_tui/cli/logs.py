@@ -109,11 +109,11 @@ def import_(
 
     status = Result.verdict(found.episodes, errors)
     is_told = found.without_outcome and not dry_run  # what a dry run read is not there
-    notes = [*report.notes, *(_waiting(opened, bank) if is_told else ())]
+    notes = [*report.notes, *(waiting_notes(opened, bank) if is_told else ())]
     return Result("import", report.record, errors, status, view=facts(report.facts), notes=notes)
 
 
-def _waiting(opened: Bank, bank: str) -> Iterator[str]:
+def waiting_notes(opened: Bank, bank: str) -> Iterator[str]:
     """Yield the first episodes that wait for an outcome, and how to say it."""
     from deltamem_tui.memory.episodes.stored_episodes import waiting
 
@@ -123,7 +123,7 @@ def _waiting(opened: Bank, bank: str) -> Iterator[str]:
     if len(unknown) > _SHOWN:
         yield f"  … `deltamem episode list {bank} --waiting` lists all {len(unknown):,}"
     if unknown:
-        yield f"`deltamem episode outcome {bank} ID success|failure` says how one ended"
+        yield f"`deltamem episode outcome {bank} ID… success|failure` says how they ended"
 
 
 def user_outcomes_of(given: str | None, success_at: float) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def test_info_counts(program: Program) -> None:
     assert facts["tree"] == "task\tenv"
     assert facts["nodes"] == f"{data['task']['nodes']}\t{data['env']['nodes']}"
     assert facts["without outcome"] == "1"
-    assert "1 episode waits for an outcome" in program("info", "kitchen").err
+    assert "1 episode has no outcome yet" in program("info", "kitchen").err
 
 
 def test_tree_shows_each_node_below_its_parent(program: Program) -> None:

@@ -103,5 +103,5 @@ def test_what_waits_for_an_outcome_is_named_with_the_command_that_gives_it(
     named = [line.split() for line in answer.err.splitlines() if line.startswith("  ")]
     assert len(named) == 6  # five, and how many there are
     first = named[1][0]
-    assert "`deltamem episode outcome kitchen ID success|failure`" in answer.err
+    assert "`deltamem episode outcome kitchen ID… success|failure`" in answer.err
     assert program("outcome", "kitchen", first, "success").code == 0

@@ -59,7 +59,7 @@ def test_what_nobody_said_is_judged_and_all_else_stays(
     assert after[4] == Outcome(False, None, "judge", "It broke off.")
     server.script()
     again = program(*call(server))
-    assert "no episode waits for an outcome" in again.err
+    assert "every episode has an outcome" in again.err
     assert server.requests == []
 
 

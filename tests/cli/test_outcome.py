@@ -42,6 +42,21 @@ def test_a_verdict_moves_credit_and_gives_way(program: Program) -> None:
     assert program.json("outcome", "kitchen", episode).data["words"] == unclear
     assert program.json("outcome", "kitchen", "last").data["id"] == episode
     assert program("outcome", "kitchen", "nothing", "success").code == 1
+    assert program("outcome", "kitchen", "success").code == 2
+
+
+def test_one_verdict_is_given_to_several_episodes(program: Program) -> None:
+    log = program.log(heat("tomato", success=None), heat("bread", success=None))
+    found = program.json("import", "kitchen", log).data["trajectories"]
+    names = [each["id"] for each in found]
+    waiting = program("review", "kitchen").err
+    assert "to review; these have no outcome yet:" in waiting
+    assert all(name[:8] in waiting for name in names)
+    said = program.json("outcome", "kitchen", *names, "success").data["episodes"]
+    assert [(each["id"], each["words"][0]["success"]) for each in said] == [
+        (n, True) for n in names
+    ]
+    assert not any(name[:8] in program("review", "kitchen").err for name in names)
 
 
 def test_learnt_nodes_are_marked_only_when_that_is_confirmed(program: Program) -> None:

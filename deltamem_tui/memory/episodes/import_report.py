@@ -305,8 +305,8 @@ def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
         yield ReportNote(f"{changed} changed: the later statement counts")
     if waiting := found.without_outcome:
         hint = "import again with `--outcome FILE`, or `deltamem episode judge` asks a model"
-        episodes = counted(waiting, "episode waits", "episodes wait")
-        yield ReportNote(f"{episodes} without an outcome", hint)
+        episodes = counted(waiting, "episode has", "episodes have")
+        yield ReportNote(f"{episodes} no outcome yet", hint)
 
 
 def _notices(found: ImportReport, most: int) -> Iterator[ReportNote]:

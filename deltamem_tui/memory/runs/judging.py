@@ -206,5 +206,5 @@ def view_judging(found: JudgingReport, bank: str) -> ReportView:
             ReportNote(f"`deltamem extract {bank} --admit all` learns from judged episodes too")
         )
     elif not found.errors:
-        notes.append(ReportNote("no episode waits for an outcome"))
+        notes.append(ReportNote("every episode has an outcome"))
     return ReportView(record, facts, notes=notes)

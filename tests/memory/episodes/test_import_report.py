@@ -33,9 +33,7 @@ def test_a_dry_run_says_what_it_would_do() -> None:
     assert any("would import 1 episode" in note.text for note in view.notes)
 
 
-@pytest.mark.parametrize(
-    ("count", "text"), [(1, "1 episode waits without"), (2, "2 episodes wait without")]
-)
+@pytest.mark.parametrize(("count", "text"), [(1, "1 episode has no"), (2, "2 episodes have no")])
 def test_episodes_without_an_outcome_wait(count: int, text: str) -> None:
     view = view_import(report([Outcome()] * count))
     (note,) = view.notes
