@@ -29,7 +29,6 @@ _WENT_WRONG = "Went wrong before: "
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
 _LOOKED_AT = 24
-_DOING = ("run", "tool")
 _BASE = 3
 _FEW = 12
 _KIN = 0.3  # nearness from which one of few lessons may help
@@ -49,7 +48,7 @@ _TOOL_CUT = 0.1  # likelihood from which a tool is named
 _WAYS = 2  # nearest ways told
 _WAY_GAP = 0.1  # further from the best than this, a way is not told
 _FAR = 0.1  # nearness below which nothing is told of an episode
-_FIT = 0.2  # bonus of a way that does what the task's words ask for
+_FIT = 0.2  # bonus of a procedure that does what the task's words ask for
 _DUE = 0.5  # likelihood from which a way is expected to do something
 _AGREE = 0.15  # bonus of a way over tables that others use too
 _FOREIGN = 0.05  # penalty of a procedure that names what only its own task names
@@ -256,21 +255,21 @@ class _Writer:
         """
         e = self.e
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
-        expected = e.expected(_DOING)
+        expected = e.expected()
+        due = {head for head, share in expected.items() if share > _DUE}
 
         def rank(row: int) -> float:
+            lesson, steps = e.lessons[row], self.steps(e.lessons[row])
             own = [tables[fact] for fact in e.facts[row] if fact in tables]
             agreed = sum(own) / len(own) if own else 0.0
-            did = e.heads(row, _DOING)
-            due = {head for head, share in expected.items() if share > _DUE}
+            did = e.heads(row)
             fits = [expected[head] if head in did else 1 - expected[head] for head in did | due]
-            fit = sum(fits) / len(fits) if fits else 0.0
-            fit *= min((1 - expected[head] for head in due - did), default=1.0)
-            solved = _BONUS if e.lessons[row].solved else 0.0
-            lesson, steps = e.lessons[row], self.steps(e.lessons[row])
+            lacks = min((1 - expected[head] for head in due - did), default=1.0)
+            # One line may do in its own way what is asked for.
+            fit = lacks * sum(fits) / len(fits) if fits and len(steps) > 1 else 0.5
             is_other = names_of_another(steps, lesson.task, e.task) and len(steps) >= _PROCEDURE
-            foreign = _FOREIGN if is_other else 0.0
-            return e.nearness[row] + _AGREE * agreed + _FIT * fit + solved - foreign
+            bonus = _BONUS * lesson.solved - _FOREIGN * bool(is_other)
+            return e.nearness[row] + _AGREE * agreed + _FIT * fit + bonus
 
         told_of = [
             row

@@ -17,6 +17,7 @@ from deltamem_tui.memory.work.texts import WorkFact
 
 FAILED_SHARE = 0.5  # what a failed episode's word counts beside a solved one's
 _FILES = ("edit", "new", "read")
+_DOING = ("run", "tool")
 # Tuned on development parts, as the numbers of `advice`.
 _LEXICAL = 0.4  # the share of the words in a nearness; the rest is the embedding's
 _WIDTH = 0.05  # a nearness so much lower weighs a third
@@ -144,7 +145,7 @@ class Experience:
             for each in self.lessons
         ]
 
-    def expected(self, kinds: Iterable[str]) -> dict[str, float]:
+    def expected(self) -> dict[str, float]:
         """Return how likely what is done is, by the word of the task that tells most of it.
 
         A word tells what the solved tasks that have it share: `heat` that something is heated,
@@ -156,21 +157,21 @@ class Experience:
         for row, lesson in enumerate(self.lessons):
             for word in asked & set(terms(lesson.task)) if lesson.solved else ():
                 seen[word] += 1
-                both[word].update(self.heads(row, kinds))
+                both[word].update(self.heads(row))
         likely: dict[str, float] = defaultdict(float)
         for word, counts in both.items():
             for head, count in counts.items():
                 likely[head] = max(likely[head], count / (seen[word] + 1))
         return likely
 
-    def heads(self, row: int, kinds: Iterable[str]) -> set[str]:
-        """Return the first words of a lesson's facts of some kinds: its programs and tools.
+    def heads(self, row: int) -> set[str]:
+        """Return the first words of what a lesson ran and called: its programs and tools.
 
         What its way does twice stands there twice: `take`, `take again`.
         """
         steps = Counter(f.value.split()[0] for f in self.lessons[row].facts if f.kind == "did")
         again = {f"{head} again" for head, count in steps.items() if count > 1}
-        return again | {value.split()[0] for kind, value in self.facts[row] if kind in kinds}
+        return again | {value.split()[0] for kind, value in self.facts[row] if kind in _DOING}
 
     def lately(self) -> Mapping[str, float]:
         """Return the share of the latest work here that touched each file, a read counting less."""
