@@ -164,6 +164,7 @@ _WAIT = re.compile(r"wait1?")
 _LONG_WAIT = 10  # iterations that a single `wait` takes; any other action takes one
 _OPENING = re.compile(r"open (?!door)")
 _WORD = re.compile(r"\[[^\]]+\]|[a-z]{3,}")
+_SWITCHES = ("activate", "deactivate")
 _SMALL = "and the with into from for inventory containing"
 _COMMON = frozenset([*_SMALL.split(" "), *re.split(r"\W", ROOMS)])
 
@@ -220,10 +221,13 @@ def _relevant(moves: Iterable[Move]) -> list[Move]:
     made = [move for move in moves if move.effect != "refused" and is_sensible(move.action)]
     paid = [move for move in made if move.reward > 0] or made[-1:]
     needed = {word for move in paid for word in _words(move.action)}
+    moved = (TRANSFER.fullmatch(move.action) for move in made if _shares(move.action, needed))
+    # What a needed thing is put into is switched on and off behind that: the sink fills a pot.
+    switched = {f"{verb} {each['to']}" for each in moved if each for verb in _SWITCHES}
     kept: list[Move] = []
     for move in reversed(made):
         words = _words(move.action)
-        shared = _shares(move.action, needed)
+        shared = _shares(move.action, needed) or move.action in switched
         measured = move.effect == "looked" and bool(_MEASURING.match(move.action))
         if move.reward > 0 or (shared and move.effect == "done"):
             needed |= words

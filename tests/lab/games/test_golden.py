@@ -25,7 +25,7 @@ from tests.places import DOCS
 
 GOLDEN = Path(__file__).parent / "golden"
 WIDTH = 200
-PICKED = {"alfworld": (1, 2, 6, 8, 11, 13, 15, 27, 28), "scienceworld": range(0, 180, 13)}
+PICKED = {"alfworld": (1, 2, 6, 8, 11, 13, 15, 27, 28), "scienceworld": (1, *range(0, 180, 13))}
 WRITTEN = {
     "alfworld": (HEAT, HEAT_LOST),
     "scienceworld": (melting("ice"), SPOILT),
