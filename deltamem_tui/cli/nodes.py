@@ -207,7 +207,7 @@ def undo(invocation: Invocation, bank: options.Bank) -> Result:
     commit = undoable(opened)
     if commit is None:
         raise nothing_left(opened, "undo")
-    return _again("undo", commit.event, undo(opened, commit))
+    return _again("undo", "undone", commit.event, undo(opened, commit))
 
 
 def redo(invocation: Invocation, bank: options.Bank) -> Result:
@@ -218,11 +218,11 @@ def redo(invocation: Invocation, bank: options.Bank) -> Result:
     found = redoable(opened)
     if found is None:
         raise nothing_left(opened, "redo")
-    return _again("redo", found[1].event, redo(opened, found[0]))
+    return _again("redo", "redone", found[1].event, redo(opened, found[0]))
 
 
-def _again(command: str, event: str, change: Change) -> Result:
-    nodes, done = [each.id for each in change.nodes], f"{command}ne"
+def _again(command: str, done: str, event: str, change: Change) -> Result:
+    nodes = [each.id for each in change.nodes]
     data = {done: event, "tree": change.tree, "nodes": nodes}
     note = f"{event} {done}: {counted(len(nodes), 'node')}"
     return Result(command, data, notes=[note])

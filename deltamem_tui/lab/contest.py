@@ -110,8 +110,16 @@ def hold(
                 lanes = [(plan.games, [each]) for each in runners]
         side_by_side([partial(_play, *lane) for lane in lanes])
         result = ContestResult(
-            *(plan.environment, plan.split, plan.protocol, plan.agent, len(plan.games)),
-            *(plan.seed, plan.limit, plan.domain, plan.embedder, plan.writer.split()[0]),
+            environment=plan.environment,
+            split=plan.split,
+            protocol=plan.protocol,
+            agent=plan.agent,
+            games=len(plan.games),
+            seed=plan.seed,
+            limit=plan.limit,
+            domain=plan.domain,
+            embedder=plan.embedder,
+            writer=plan.writer.split()[0],
             contestants=tuple(each.result(runners[0].results) for each in runners),
             excluded=excluded or {},
         )

@@ -147,7 +147,7 @@ def own_digest(spec: str) -> str:
 
 
 def _imported(file: Path) -> Any:
-    spec = spec_from_file_location(f"environment_{file.stem}", file)
+    spec = spec_from_file_location(f"own_{file.stem}", file)
     if spec is None or spec.loader is None:
         raise ImportError("not a file of Python")
     module = module_from_spec(spec)

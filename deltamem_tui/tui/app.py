@@ -68,7 +68,11 @@ class DeltaMemApp(Browser):
             self, self.attention, self.notes, bank_screen, banks_screen, bank
         )
         self.work = Work(
-            *(self, self.attention, self.notes, self.key_of, self.confirm),
+            self,
+            self.attention,
+            self.notes,
+            self.key_of,
+            self.confirm,
             bank_changed=self._follow,
             failed=self.session.look_for_changes,
         )
