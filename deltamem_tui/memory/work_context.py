@@ -17,6 +17,7 @@ from weakref import WeakKeyDictionary
 from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
+from deltamem_tui.embedding.lexical import terms
 from deltamem_tui.embedding.protocol import Embedder, Weighting
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.domain import GENERAL, domain_for
@@ -32,9 +33,11 @@ from deltamem_tui.memory.recall_result import (
 )
 from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
 from deltamem_tui.memory.work import advice
+from deltamem_tui.memory.work.acts import head_of
 from deltamem_tui.memory.work.counting import Experience, Lesson
 from deltamem_tui.memory.work.facts import facts_of
 from deltamem_tui.memory.work.texts import WorkFact, from_text, is_worded, task_text
+from deltamem_tui.text import one_line
 
 WORK = "work"
 """The rule of what is recalled by its facts."""
@@ -43,6 +46,7 @@ _MOST = 32  # episodes that speak
 _NEAREST = 256  # nodes that speak, and so many of the youngest
 _YOUNGEST = 744
 _TRAPS = 2
+_SAME_ERROR = 0.6  # the share of a known error's words that another has, if they are one
 _TRAP = "Trap: "
 
 _lessons: WeakKeyDictionary[Tree, dict[int, Lesson | None]] = WeakKeyDictionary()
@@ -149,6 +153,8 @@ def _lesson(tree: Tree, node: Node) -> Lesson | None:
     lines = (line.strip() for line in text.splitlines())
     # What a person wrote has no facts: all of it is a way.
     facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
+    done = one_line(node.payload["termination_condition"])
+    facts += [WorkFact("did", f"Done when: {done}")] if done else []
     solved, episodes = node.label == "success", tuple(node.origin.episodes)
     own = task or title
     return Lesson(node.id, own, tuple(facts), solved, is_worded(text), episodes, task and title)
@@ -187,9 +193,29 @@ def digest_lines(bank: Bank, tokens: int, project: str = "") -> list[str]:
 
 
 def mended(bank: Bank, call: str, error: str) -> list[tuple[Node, str]]:
-    """Return what a bank knows of a failed call: nodes with a line each. No vectors are read."""
-    found = advice.mended(_youngest(bank), call, error)
-    return [(bank.tree("task").node(key), line) for key, line in found]
+    """Return what a bank knows of a failed call: the best two nodes with a line each.
+
+    `call` is a command line, or a tool's name with its arguments; `error` is what came back. A
+    failure is the same if its call has the same program or tool, and its error most of the same
+    words. No vectors are read.
+    """
+    head, words = head_of(call), set(terms(error))
+    ranked: dict[str, tuple[float, str]] = {}
+    for lesson in _youngest(bank):
+        for kind, value in lesson.facts:
+            what, _, rest = value.partition(" → ")
+            wrong, _, worked = rest.partition(" ⇒ ")
+            if kind not in ("fix", "error") or head_of(what) != head:
+                continue
+            known = set(terms(wrong))
+            share = len(known & words) / (len(known) or 1)
+            line = f"{advice.WENT_WRONG}{one_line(what, 170)} → {one_line(wrong, 140)}"
+            line += f"; then worked: {one_line(worked, 170)}" if worked else ""
+            if share >= _SAME_ERROR:
+                rank = share + 0.1 * bool(worked) + 0.1 * (what == call)
+                ranked[line] = max(ranked.get(line, (0.0, "")), (rank, lesson.key))
+    best = sorted(ranked.items(), key=lambda each: -each[1][0])
+    return [(bank.tree("task").node(key), line) for line, (_, key) in best[:2]]
 
 
 def _youngest(bank: Bank) -> list[Lesson]:

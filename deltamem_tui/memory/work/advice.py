@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from deltamem_tui.embedding.lexical import Lexical, terms
-from deltamem_tui.memory.work.acts import LONG, check_name, head_of, without_variables
+from deltamem_tui.memory.work.acts import LONG, check_name, without_variables
 from deltamem_tui.memory.work.counting import READ, Counted, Experience, Lesson
 from deltamem_tui.memory.work.texts import (
     adapted,
@@ -25,7 +25,7 @@ from deltamem_tui.memory.work.texts import (
 from deltamem_tui.text import counted, one_line
 
 _SAME_TASK = 0.85  # the share of two tasks' words that are in both, from which on they are one
-_WENT_WRONG = "Went wrong before: "
+WENT_WRONG = "Went wrong before: "
 CHARS = 4  # of a token
 NEAR = 0.45  # from this nearness on a task is called like another
 _LOOKED_AT = 24
@@ -34,7 +34,6 @@ _FEW = 12
 _KIN = 0.3  # nearness from which one of few lessons may help
 _KIN_GAP = 0.05
 _DIGEST = 12
-_SAME_ERROR = 0.6  # the share of a known error's words that another has, if they are one
 _HABIT = 0.5  # the share of few tasks that makes a tool a habit
 
 
@@ -89,32 +88,6 @@ def digest(experience: Experience, room: int) -> list[str]:
     return _Writer(experience, room).digest() if len(experience.lessons) >= _BASE else []
 
 
-def mended(lessons: Sequence[Lesson], call: str, error: str) -> list[tuple[str, str]]:
-    """Return what is known of a failed call: the key of its lesson and a line each, the best two.
-
-    `call` is a command line, or a tool's name with its arguments; `error` is what came back. A
-    failure is the same if its call has the same program or tool, and its error most of the same
-    words.
-    """
-    head, words = head_of(call), set(terms(error))
-    ranked: dict[str, tuple[float, str]] = {}
-    for lesson in lessons:
-        for kind, value in lesson.facts:
-            what, _, rest = value.partition(" → ")
-            wrong, _, worked = rest.partition(" ⇒ ")
-            if kind not in ("fix", "error") or head_of(what) != head:
-                continue
-            known = set(terms(wrong))
-            share = len(known & words) / (len(known) or 1)
-            line = f"{_WENT_WRONG}{one_line(what, 170)} → {one_line(wrong, 140)}"
-            line += f"; then worked: {one_line(worked, 170)}" if worked else ""
-            if share >= _SAME_ERROR:
-                rank = share + 0.1 * bool(worked) + 0.1 * (what == call)
-                ranked[line] = max(ranked.get(line, (0.0, "")), (rank, lesson.key))
-    best = sorted(ranked.items(), key=lambda each: -each[1][0])
-    return [(key, line) for line, (_, key) in best[:2]]
-
-
 class _Writer:
     def __init__(self, experience: Experience, room: int) -> None:
         self.e, self.left = experience, room
@@ -149,7 +122,7 @@ class _Writer:
         lines = [
             *failed,
             *shown,
-            *(fix for fix in fixes if fix[len(_WENT_WRONG) :].partition("; then")[0] not in said),
+            *(fix for fix in fixes if fix[len(WENT_WRONG) :].partition("; then")[0] not in said),
         ]
         own = [row for row in self.order if e.project in e.lessons[row].projects]
         rows = dict.fromkeys([*self.quoted, *self.near, *own])
@@ -485,9 +458,7 @@ class _Writer:
         lines = []
         for _, value in sorted(ranked, reverse=True)[:_FIXES]:
             what, _, mended = value.partition(" ⇒ ")
-            lines.append(
-                f"{_WENT_WRONG}{one_line(what, 170)}; then worked: {one_line(mended, 100)}"
-            )
+            lines.append(f"{WENT_WRONG}{one_line(what, 170)}; then worked: {one_line(mended, 100)}")
         return self.taken(lines)
 
 

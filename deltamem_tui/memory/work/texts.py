@@ -261,14 +261,19 @@ def fitted(steps: Sequence[str], room: int, checks: Collection[str] | None) -> l
     """Return the steps of a way that fit into `room` characters, with their marks.
 
     What was done before goes first, or else the beginning. In the words of a person or a model
-    (`checks` is not None) the checks that are told anyway go before that, long lines are cut, and
-    what must hold stays.
+    (`checks` is not None) the checks that are told anyway go before that, the longest lines are
+    cut, and what must hold stays.
     """
+
+    def are_long() -> bool:
+        return sum(map(len, kept)) + 4 * len(kept) > room
+
     kept = [*steps]
-    is_long = sum(map(len, kept)) + 4 * len(kept) > room
-    if is_long and checks is not None:
-        kept = [one_line(each, _SHORT) for each in kept if each not in checks] or kept
-    while len(kept) > 1 and sum(map(len, kept)) + 4 * len(kept) > room:
+    if checks is not None and are_long():
+        kept = [each for each in kept if each not in checks] or kept
+        while are_long() and len(longest := max(kept, key=len)) > _SHORT:
+            kept[kept.index(longest)] = one_line(longest, _SHORT)
+    while len(kept) > 1 and are_long():
         again = (at for at in range(len(kept) - 1, 0, -1) if kept[at] in kept[:at])
         del kept[next(again, int(kept[0].startswith(("Needs: ", "[FAILED]"))))]
     return kept
