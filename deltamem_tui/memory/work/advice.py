@@ -268,7 +268,8 @@ class _Writer:
             is_enough = bool(told) and e.nearness[self.quoted[-1]] >= _SURE
             if is_enough and len(steps) < _PROCEDURE and row not in mend:
                 continue
-            if not steps or steps[-1] in told:
+            end = "\n".join(steps) if lesson.worded else "".join(steps[-1:])
+            if not end or end in told:
                 continue
             title = self.title(lesson, steps)
             checks = {fact.value for fact in lesson.facts if fact.kind == "check"}
@@ -284,7 +285,7 @@ class _Writer:
                 own += self.instead(row, steps)
             if kept := self.taken(own):
                 lines += kept
-                told.add(steps[-1])
+                told.add(end)
                 self.quoted += [row] if row not in self.quoted else []
         return lines
 

@@ -413,14 +413,15 @@ def _without_rounds(lines: Sequence[str]) -> list[str]:
 
 def _asked(episode: Trajectory, *, is_work: bool) -> Iterator[WorkFact]:
     """Yield the user's further words in a session: corrections of work on files or in a shell, and
-    other ways of asking.
+    other ways of asking. A short text in a conversation only answers.
     """
+    least = 4 if is_work else 12
     for step in episode.steps:
         words = said_at(step)
         unsaid = not words and step.speaker is None and len(step.action) > 80
         if unsaid and read_step(0, step).form == "message":
             words = step.observation
-        if len(words.split()) > 3 and len(words) < 2000 and not has_failed(words):
+        if len(words.split()) >= least and len(words) < 2000 and not has_failed(words):
             yield WorkFact("corrected" if is_work and is_rule(words) else "ask", shown(words, 200))
 
 

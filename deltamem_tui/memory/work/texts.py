@@ -64,6 +64,10 @@ _PERSONAL = (
         re.compile(r"(?i)\b(ssn|zip(?: code)?|card)(\W{1,4}(?:ending )?)['\"]?\d[\w-]*"),
         r"\1\2<value>",
     ),
+    (
+        re.compile(r"(?i)\b((?:born|birth(?:day| ?date)?|dob)\b[^\d\n]{0,20})\d[\d/.-]{5,9}"),
+        r"\1<date>",
+    ),
     (re.compile(r"(?<![\w#])[A-Z]\d{6,}\b"), "<id>"),
     (
         re.compile(

@@ -212,6 +212,13 @@ def test_no_person_is_remembered() -> None:
     assert "Edited: shop/cart.py" in text
 
 
+def test_of_a_conversation_what_was_asked_is_kept_and_not_each_answer() -> None:
+    also = "I was born on 1990-05-12, and I also want to know if my second bag is free"
+    said = [("Do you want me to go on? " * 5, words) for words in ("Yes, please go on now", also)]
+    (asked,) = (fact.value for fact in facts_of(episode("Cancel it", said)) if fact.kind == "ask")
+    assert asked == also.replace("1990-05-12", "<date>")
+
+
 def test_facts_are_read_back_as_they_were_written() -> None:
     worked = episode(
         "Add a flag",
@@ -302,7 +309,7 @@ def written(bank: Bank, each: Trajectory, when: str, how: str) -> list[str]:
 
     def write(purpose: str, *_: object) -> Extraction:
         asked.append(purpose)
-        return Extraction(Payload(when, how), "said", model="m")
+        return Extraction(Payload(when, how, "It says so."), "said", model="m")
 
     learn(bank, each, FunctionWriter("model", write), embedder=load("hashing"))
     return asked
@@ -321,6 +328,7 @@ def test_what_a_model_wrote_is_found_by_the_users_own_words(tmp_path: Path) -> N
     assert asked == ["task_residual_success"]
     told = recall(bank, own).context
     assert "“Refund a parcel”:\n- Needs: the order.\n- get_user(id=[id])\n" in told
+    assert "\n- Done when: It says so.\n" in told
     told = recall(bank, f"{own} It was a gift").context
     assert "“A gift”:\n- get_user(id=[id])\n- check_gift(id=[id])\n- refund(order=" in told
     assert "Tools used in such tasks: " in told
