@@ -207,7 +207,7 @@ def _checked(key: str, value: Any, source: str) -> Any:
     if key == "keys":
         return MappingProxyType({one_line(a): one_line(each) for a, each in value.items()})
     if key in _FOLDERS:
-        return Path(value).expanduser()
+        return paths.expanded(value, source)
     return int(value) if key in _COUNTS else one_line(value)
 
 

@@ -19,6 +19,7 @@ from deltamem_tui.errors import (
     BankCorruptError,
     BankExistsError,
     BankNotFoundError,
+    ConfigurationError,
     Remedy,
     StorageError,
     UsageError,
@@ -51,6 +52,19 @@ class BankPlace:
     shipped: bool = False
 
 
+def expanded(path: str | Path, source: str | None = None) -> Path:
+    """Return a path, which `source` names, with the home folder in place of `~`.
+
+    Raises:
+        ConfigurationError: It is that of a user whom the system does not know.
+    """
+    try:
+        return Path(path).expanduser()
+    except RuntimeError as error:
+        what = f"there is no such user: {one_line(str(path), 200)!r}"
+        raise ConfigurationError(what, source=source, hint="write the path in full") from error
+
+
 def banks_folder(chosen: str | Path | None = None) -> Path:
     """Return the folder in which banks are looked up by name. It may not exist yet.
 
@@ -58,7 +72,7 @@ def banks_folder(chosen: str | Path | None = None) -> Path:
     data folder.
     """
     named = chosen or os.environ.get(BANKS_VARIABLE)
-    return Path(named).expanduser() if named else user_folder("data") / "memory_banks"
+    return expanded(named) if named else user_folder("data") / "memory_banks"
 
 
 def prompt_folders() -> tuple[Path, ...]:
@@ -75,7 +89,7 @@ def state_folder() -> Path:
 def settings_file() -> Path | None:
     """Return the settings file: the one `DELTAMEM_CONFIG` names, else the user's if it exists."""
     if named := os.environ.get(SETTINGS_VARIABLE):
-        return Path(named).expanduser()
+        return expanded(named)
     own = user_folder("config") / SETTINGS_FILE
     return own if own.is_file() else None
 
@@ -107,7 +121,7 @@ def find_bank(bank: str, folder: Path) -> Path:
         BankCorruptError: A folder of this name holds all of a bank but its manifest.
     """
     if _is_path(bank):
-        path = Path(bank).expanduser()
+        path = expanded(bank)
         if is_bank(path) or _is_file(path):
             return path
         _require_manifest(path)
@@ -142,7 +156,7 @@ def new_bank_path(bank: str, folder: Path) -> Path:
         BankExistsError: Something lies there already.
         StorageError: The file system can hold no such path, or does not let us look.
     """
-    path = Path(bank).expanduser() if _is_path(bank) else folder / bank
+    path = expanded(bank) if _is_path(bank) else folder / bank
     check_name(path.name if _is_path(bank) else bank)
     try:
         is_empty = path.is_dir() and not any(path.iterdir())

@@ -139,6 +139,11 @@ def test_a_value_of_the_wrong_type_is_shown(value: str) -> None:
     assert error_of(f"\nmodel = {value}\n").message.startswith("model must be text, not '")
 
 
+def test_the_home_of_no_user_is_told() -> None:
+    error = error_of('banks = "~nouser/x"\n')
+    assert (error.message, error.source) == ("there is no such user: '~nouser/x'", "deltamem.toml")
+
+
 def test_wrong_keys_are_named() -> None:
     for text in ('keys = "ctrl+f"\n', "[keys]\nsearch = 3\n"):
         assert "keys must be a table [keys] of action = 'key', not" in error_of(text).message

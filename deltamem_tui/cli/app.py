@@ -92,13 +92,6 @@ def _usage_error(error: typer.TyperException, words: Sequence[str]) -> UsageErro
     return UsageError(message[:1].lower() + message[1:], hint=hint)
 
 
-_OF_PATHS = {  # how pathlib's errors begin
-    "Could not determine home": "there is no such user: write a path that begins with ~ in full, "
-    "in the command, the settings file or the environment",
-    "Symlink loop": "the link leads to itself: remove it",
-}
-
-
 def for_people(error: BaseException) -> DeltaMemError:
     """Return any error as one that is meant for people."""
     if isinstance(error, DeltaMemError):
@@ -109,9 +102,8 @@ def for_people(error: BaseException) -> DeltaMemError:
         source = None if error.filename is None else one_line(str(error.filename))
         what = f"the operating system refused: {error.strerror or error}"
         return StorageError(what, source=source)
-    for start, hint in _OF_PATHS.items() if isinstance(error, RuntimeError) else ():
-        if str(error).startswith(start):
-            return UsageError(one_line(str(error)).rstrip("."), hint=hint)
+    if isinstance(error, RuntimeError) and str(error).startswith("Symlink loop"):  # of pathlib
+        return UsageError(one_line(str(error)), hint="remove the link, which leads to itself")
     return DeltaMemError(
         f"a defect of this program: {type(error).__name__}: {one_line(str(error), 200)}",
         hint="the same command with --debug shows where; please report it",

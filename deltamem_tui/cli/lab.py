@@ -247,7 +247,7 @@ class _Contest:
         )
         plan.check()
         tools = contest.Tools(ground, embedder, writer, wishes.parallel, give_up)
-        folder = (wishes.out or paths.user_folder("data") / "contests" / plan.digest).expanduser()
+        folder = paths.expanded(wishes.out or paths.user_folder("data") / "contests" / plan.digest)
         if wishes.dry_run:
             left = contest.games_left(plan, folder)
             notes = [f"dry run: {left:,} games are left to play in {folder}"]

@@ -126,6 +126,6 @@ def _by_age(logs: Sequence[str]) -> Sequence[str | FoundLog]:
     """Return the files of folders from the oldest to the newest; other logs as they are."""
     from deltamem_tui.trajectory.logs.sources import find_logs
 
-    if not any(Path(each).expanduser().is_dir() for each in logs):
+    if not any(Path(each).is_dir() for each in logs):
         return logs
     return sorted(find_logs(logs), key=lambda found: found.log.path.stat().st_mtime)

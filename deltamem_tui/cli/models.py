@@ -238,7 +238,7 @@ def export(
     """Copy the shipped prompts into a folder for you to edit."""
     from deltamem_tui.memory.prompts.library import export
 
-    folder = folder.expanduser()
+    folder = paths.expanded(folder)
     shipped = paths.shipped_folder("prompts")
     written, same = export(shipped, folder, replace=replace)
     already = f"; {len(same)} were there already" if same else ""

@@ -13,7 +13,7 @@ from deltamem_tui.cli.invocation import Invocation
 from deltamem_tui.cli.options import argument, flag, option
 from deltamem_tui.cli.result import Result, facts
 from deltamem_tui.errors import BankError, BankExistsError, DeltaMemError, UsageError
-from deltamem_tui.paths import ARCHIVE_SUFFIX, is_archive, is_bank_folder
+from deltamem_tui.paths import ARCHIVE_SUFFIX, expanded, is_archive, is_bank_folder
 from deltamem_tui.text import counted, one_line
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def export(
 
 def _checked_path(out: Path | None, name: str, form: str) -> Path:
     """Return where to write: what was named, or a path called like the bank."""
-    named = (out or Path()).expanduser()
+    named = expanded(out or Path())
     for place in (named, named.parent):
         if is_bank_folder(place):
             source = one_line(str(place), 200)
@@ -145,7 +145,7 @@ def install(
     from deltamem_tui.memory.transfer.skills import bank_of_skills
     from deltamem_tui.memory.transfer.views import view_install
 
-    source = source.expanduser()
+    source = expanded(source)
     archive = bank_of_skills(source)
     pinned = installing.checked_digest(digest)
     with invocation.output.progress("installing"):

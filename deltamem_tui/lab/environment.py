@@ -122,7 +122,7 @@ def is_own(spec: str) -> bool:
 def own_object(spec: str, kind: str, parts: Sequence[str]) -> Any:
     """Return the object that `FILE.py:NAME` names, or a class or function there makes."""
     path, _, name = spec.rpartition(":")
-    file, name = Path(path).expanduser(), one_line(name, 60)
+    file, name = paths.expanded(path), one_line(name, 60)
     source = one_line(str(file), 200)
     if not file.is_file():
         raise UsageError("no such file", source=source)
@@ -141,7 +141,7 @@ def own_object(spec: str, kind: str, parts: Sequence[str]) -> Any:
 
 def own_digest(spec: str) -> str:
     """Return a digest of the user's own file that `FILE.py:NAME` names; empty for ours."""
-    file = Path(spec.rpartition(":")[0]).expanduser()
+    file = paths.expanded(spec.rpartition(":")[0])
     known = is_own(spec) and file.is_file()
     return hashlib.sha256(file.read_bytes()).hexdigest()[:16] if known else ""
 
@@ -276,9 +276,9 @@ def _translate_once() -> None:
 def _games_root(chosen: Path | None) -> Path:
     """Return the folder of the splits' folders: the one named, or one in the usual places."""
     named = chosen or os.environ.get(paths.GAMES_VARIABLE)
-    downloaded = Path(os.environ.get("ALFWORLD_DATA", "~/.cache/alfworld")).expanduser()
+    downloaded = paths.expanded(os.environ.get("ALFWORLD_DATA", "~/.cache/alfworld"))
     own = paths.user_folder("cache") / "games"
-    places = [Path(named).expanduser()] if named else [own, downloaded]
+    places = [paths.expanded(named)] if named else [own, downloaded]
     for root in (place / inner for place in places for inner in _INNER):
         if any((root / each).is_dir() for each in _SPLITS.values()):
             return root

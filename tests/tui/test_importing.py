@@ -27,6 +27,9 @@ def test_import_from_a_log(folder: Path, tmp_path: Path) -> None:
 
     async def story(person: Person) -> None:
         await person.press("3", "i")
+        await person.write("~nouser/log")
+        assert "there is no such user" in person.screen
+        await person.press(*["backspace"] * 11)
         await person.write(str(log))
         await person.press("enter")
         assert person.said[-1] == "imported 4 episodes (read as native)"

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from deltamem_tui.errors import BudgetError, LanguageModelError, TrajectoryError, UsageError
+from deltamem_tui.paths import expanded
 from deltamem_tui.tui.core.background import Stopped, look_up
 from deltamem_tui.tui.core.forms import FormAnswer, FormLine, Preview, about
 from deltamem_tui.tui.core.work import BankChange, Outcome, Progress, Retry
@@ -60,7 +61,7 @@ def ask_for_logs(screen: BankScreen) -> None:
 
 def _place(typed: str) -> str:
     """Return the path that was typed; `-` is a file here, since standard input is the keyboard."""
-    return "./-" if typed == "-" else str(Path(typed).expanduser()) if typed else ""
+    return "./-" if typed == "-" else str(expanded(typed)) if typed else ""
 
 
 def ask_what_learns(screen: BankScreen, one_by_one: Callable[[], None]) -> None:

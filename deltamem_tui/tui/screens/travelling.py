@@ -49,7 +49,7 @@ def _plan_export(path: Path, answer: FormAnswer, _: Progress) -> WorkPlan:
 
     bank = Bank.open(path)
     name = Path(bank.name).name + paths.ARCHIVE_SUFFIX
-    file = Path(answer["out"]).expanduser() if answer["out"] else Path(name)
+    file = paths.expanded(answer["out"]) if answer["out"] else Path(name)
     file = (file / name if file.is_dir() else file).absolute()
     there = file.exists()
     outgoing = prepare(
@@ -92,7 +92,7 @@ def _plan_install(browser: Browser, answer: FormAnswer, _: Progress) -> Outcome:
             raise UsageError("name the archive")
     with about("digest"):
         pinned = installing.checked_digest(answer["digest"] or None)
-    place = Path(answer["source"]).expanduser()
+    place = paths.expanded(answer["source"])
     if place.is_dir():
         with about("source"):
             bank = Bank.open(place)
