@@ -162,8 +162,11 @@ class _Writer:
             return f"Evidence: {whole}, none of them very near."
         if not self.near:
             return f"Nothing near is known; this is what is most usual in {whole}."
-        solved = sum(self.e.lessons[row].solved for row in self.near)
-        return f"Evidence: {whole}, {len(self.near)} near this one, {solved} of these solved."
+        here = [row for row in self.near if self.e.is_here[row] or not self.e.here]
+        solved = sum(self.e.lessons[row].solved for row in here)
+        near = f"{len(here)} near this one, {solved} of these solved" if here else "none near"
+        others = len(self.near) - len(here)
+        return f"Evidence: {whole}, {near}{f'; {others} near in other projects' * bool(others)}."
 
     def failures(self) -> list[str]:
         """Return what failed at this very task."""

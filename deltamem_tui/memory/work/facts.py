@@ -72,6 +72,7 @@ _NO_CHECKS = listed("git cd echo find grep ls cat")
 _OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
 # Variables that a command runs with, and that hold no secret.
 _SET = r"(?<!\S)(?:(?!\w*(?:KEY|TOKEN|SECRET|PASS))[A-Z][A-Z0-9_]*=[\w.:/+-]{0,40} )+"
+_RUNNER = re.compile(r"^(?:python3? -m|(?:uv|poetry) run|npx) ")
 _MISSING = re.compile(r"not found|[Nn]o module named|not recognized")
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
@@ -245,14 +246,14 @@ def check_of(act: Act) -> str:
 def _checking(act: Act) -> str:
     """Return the program that an act checks the work with; empty if it checks nothing."""
     words = check_of(act).split()
-    return re.sub(r"^(?:python3? -m|uv run|npx) ", "", _head(words, words[0])) if words else ""
+    return _RUNNER.sub("", _head(words, words[0])) if words else ""
 
 
 def _head(words: Sequence[str], head: str) -> str:
     if head in SUBCOMMANDS:
         rest = [word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]*", word)]
-        runs = head in ("uv", "npm", "kubectl", "aws", "docker")
-        take = 2 if runs and rest[:1] in (["run"], ["get"], ["compose"]) else 1
+        runs = head in ("uv", "npm", "pnpm", "yarn", "poetry", "kubectl", "aws", "docker")
+        take = 2 if runs and rest[:1] in (["run"], ["exec"], ["get"], ["compose"]) else 1
         return " ".join([head, *rest[:take]])
     if head in INTERPRETERS:
         if words[1:2] == ["-m"]:
@@ -412,8 +413,8 @@ def _without_rounds(lines: Sequence[str]) -> list[str]:
 
 
 def _asked(episode: Trajectory, *, is_work: bool) -> Iterator[WorkFact]:
-    """Yield the user's further words in a session: corrections of work on files or in a shell, and
-    other ways of asking. A short text in a conversation only answers.
+    """Yield the user's further words: corrections of work on files or in a shell, and other ways
+    of asking, but no short text of a conversation, which only answers.
     """
     least = 4 if is_work else 12
     for step in episode.steps:
@@ -443,8 +444,7 @@ def with_facts(payload: Mapping[str, str], episode: Trajectory) -> dict[str, str
     """Return a payload that a model wrote, with the user's own words and the episode's facts."""
     title = one_line(payload["activation_condition"])
     procedure = payload["execution_procedure"].rstrip()
-    facts = [fact for fact in facts_of(episode) if fact.kind != "did"]
-    text = as_text(facts)
+    text = as_text(fact for fact in facts_of(episode) if fact.kind != "did")
     return {
         **payload,
         "activation_condition": f"{title}\n{task_text(episode.task)}",

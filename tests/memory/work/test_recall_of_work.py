@@ -496,6 +496,12 @@ def test_a_known_project_hears_nothing_of_others(tmp_path: Path) -> None:
     ]
     bank = bank_of(tmp_path, done)
     assert "pytest" in recall(bank, "Rewrite the menu", "/home/me/shop").context
+    learn(
+        bank, episode("Rewrite it", [("poetry run pytest -q", "1 passed")], environment="/x/menu")
+    )
+    told = recall(bank, "Cache list 2", "/home/me/menu").context
+    assert "Evidence: 1 past task, none near; 3 near in other projects." in told
+    assert "Check with: poetry run pytest" in recall(bank, "Rewrite it", "/x/menu").context
     assert recall(bank, "Rewrite the menu", "/home/me/other").context == ""
     assert digest(bank, 200, None, "poems") == ""
 
