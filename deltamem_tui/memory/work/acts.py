@@ -95,7 +95,7 @@ SUBCOMMANDS = listed(
     "systemctl apt apt-get dotnet mvn gradle rails bundle mix golangci-lint"
 )
 """Programs whose second word says what is done."""
-_PARSED = 1500
+PARSED = 1500  # characters of a line that are read as a shell reads it
 _ANSWER = 4000
 _SET = re.compile(r"(?:[A-Z]\w*=\S* )*")
 _PATCH = "*** Begin Patch"
@@ -202,12 +202,12 @@ def _shape(text: str) -> tuple[Form, str, Mapping[str, Any]]:
     if _STATEMENT.match(text):
         return "statement", "sql", {}
     if call := _CALL.fullmatch(text):
-        return "call", call.group(1), _arguments(call.group(2)[:_PARSED])
+        return "call", call.group(1), _arguments(call.group(2)[:PARSED])
     if headed := _HEADED.match(text):
-        return "call", headed.group(1), {"": text[headed.end() :][:_PARSED]}
+        return "call", headed.group(1), {"": text[headed.end() :][:PARSED]}
     if text.isdecimal():  # an answer to a program that asks which
         return "command", text, {}
-    first = text.partition("\n")[0][:_PARSED]
+    first = text.partition("\n")[0][:PARSED]
     if _COMMAND.match(first) and not _PROSE.match(first):
         return "command", head_of(first), {}
     return "message", "", {}
@@ -356,7 +356,7 @@ def simple_commands(line: str) -> list[list[str]]:
     apart.
     """
     commands: list[list[str]] = [[]]
-    for word in _shell_words(_REDIRECT.sub("", line[:_PARSED])):
+    for word in _shell_words(_REDIRECT.sub("", line[:PARSED])):
         if set(word) <= set("|;&()\n") or word in _BETWEEN:
             commands.append([])
             continue

@@ -10,11 +10,13 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from deltamem_tui.bank.node import Node
 from deltamem_tui.errors import ExtractionError
 from deltamem_tui.memory.work.acts import (
     INTERPRETERS,
+    PARSED,
     SEARCHES,
     SUBCOMMANDS,
     Act,
@@ -77,9 +79,7 @@ _MISSING = re.compile(r"not found|[Nn]o module named|not recognized")
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
 _COMMIT = re.compile(r"\bgit(?: -\w \S+)* commit\b")
-_BROUGHT = frozenset(
-    ("new_string", "new_str", "new_text", "newstring", "newtext", "replacement", "new_content")
-)
+_BROUGHT = listed("new_string new_str new_text newstring newtext replacement new_content")
 _OF_DATA = re.compile(
     r"\.(?:csv|tsv|json\w*|ya?ml|env|ini|cfg|conf|toml|txt|log|sql|xml)$|(?:^|/)\."
 )
@@ -237,16 +237,20 @@ def _is_missing(act: Act) -> bool:
 
 def check_of(act: Act) -> str:
     """Return the command of an act that tests, builds or checks; empty if none does."""
-    commands = simple_commands(act.text) if act.form == "command" else []
-    if _is_missing(act):
-        return ""
-    return next((check for words in commands if (check := _check(words, words[0]))), "")
+    return "" if act.form != "command" or _is_missing(act) else _first_check(act.text[:PARSED])
 
 
-def _checking(act: Act) -> str:
-    """Return the program that an act checks the work with; empty if it checks nothing."""
+@lru_cache(maxsize=1024)  # each act is compared with those around it
+def _first_check(line: str) -> str:
+    found = (_check(words, words[0]) for words in simple_commands(line))
+    return next(filter(None, found), "")
+
+
+def _proofs(act: Act) -> set[object]:
+    """Return what two acts of one work share: their words, or the program that checks it."""
     words = check_of(act).split()
-    return _RUNNER.sub("", _head(words, words[0])) if words else ""
+    head = _RUNNER.sub("", _head(words, words[0])) if words else ""
+    return {frozenset(act.text.split()), *filter(None, [head])}
 
 
 def _head(words: Sequence[str], head: str) -> str:
@@ -287,6 +291,8 @@ def _check(words: Sequence[str], head: str) -> str:
 def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[WorkFact]:
     """Yield what went wrong, and what worked next in its stead."""
     done = [act for act in acts if act.form != "message"]
+    good = [(at, act) for at, act in enumerate(done) if solved and not act.failed]
+    last = {proof: at for at, act in good for proof in _proofs(act)}
     for at, act in enumerate(done):
         if not act.failed or is_quiet(act) or not (error := act.error):
             continue
@@ -295,12 +301,10 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
         fix = _mend(act, done[at + 1 : at + 1 + _FIX_WITHIN]) if solved else []
         what, wrong = _tells(act, folder), shown(error, 140)
         mended = "; ".join(_tells(each, folder) for each in fix)
-        if not fix:
-            later = done[at + 1 :] if solved else []
-            if not any(_passes(act, each) and not each.failed for each in later):
-                yield WorkFact("error", f"{what} → {wrong}")
-        elif mended != what:
+        if fix and mended != what:
             yield WorkFact("fix", f"{what} → {wrong} ⇒ {mended}")
+        elif not fix and all(last.get(proof, -1) < at for proof in _proofs(act)):
+            yield WorkFact("error", f"{what} → {wrong}")
 
 
 def _mend(act: Act, later: Sequence[Act]) -> list[Act]:
@@ -346,9 +350,7 @@ def _is_again(act: Act, later: Act) -> bool:
 
 def _passes(act: Act, later: Act) -> bool:
     """Return whether a later act is the same, or the same check of more or less of the work."""
-    if (check := _checking(act)) and check == _checking(later):
-        return True
-    return set(later.text.split()) == set(act.text.split())
+    return not _proofs(act).isdisjoint(_proofs(later))
 
 
 def _tells(act: Act, folder: Folder) -> str:
