@@ -96,7 +96,8 @@ def put_together(chain: Sequence[Node]) -> str:
         edits = [line for line in lines if _HEAD.fullmatch(line) or line.startswith(_NEW)]
         made = merged(steps, read) if (read := read_edits(edits)) else None
         if made:
-            lines = [*numbered(made), *(line for line in lines if line not in edits)]
+            spelt = {*edits}
+            lines = [*numbered(made), *(line for line in lines if line not in spelt)]
         steps = [found[1] for line in lines if (found := _STEP.fullmatch(line))]
         text = "\n".join(lines)
     return text
@@ -195,11 +196,11 @@ def merged(base: Sequence[str], edits: Iterable[Edit]) -> list[str] | None:
 def read_edits(lines: Sequence[str]) -> list[Edit] | None:
     """Return the edits that lines spell; None if any line is something else."""
     edits: list[Edit] = []
-    rest = list(lines)
+    rest = [*reversed(lines)]
     while rest:
-        head, new = _HEAD.fullmatch(rest.pop(0)), list[str]()
-        while rest and rest[0].startswith(_NEW):
-            new.append(rest.pop(0).removeprefix(_NEW))
+        head, new = _HEAD.fullmatch(rest.pop()), list[str]()
+        while rest and rest[-1].startswith(_NEW):
+            new.append(rest.pop().removeprefix(_NEW))
         edit = _edit(head, new) if head else None
         if edit is None:
             return None

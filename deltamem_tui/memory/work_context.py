@@ -45,6 +45,7 @@ _BUDGET = 300  # tokens of a context: lists of real work could go on for ever
 _MOST = 32  # episodes that speak
 _NEAREST = 256  # nodes that speak, and so many of the youngest
 _YOUNGEST = 744
+_FACTS = 500  # of a node; the rules write fewer
 _TRAPS = 2
 _SAME_ERROR = 0.6  # the share of a known error's words that another has, if they are one
 _TRAP = "Trap: "
@@ -152,7 +153,7 @@ def _lesson(tree: Tree, node: Node) -> Lesson | None:
         text = put_together(tree.chain(node.id))
     lines = (line.strip() for line in text.splitlines())
     # What a person wrote has no facts: all of it is a way.
-    facts = from_text(text) or [WorkFact("did", line) for line in lines if line]
+    facts = (from_text(text) or [WorkFact("did", line) for line in lines if line])[:_FACTS]
     done = one_line(node.payload["termination_condition"])
     facts += [WorkFact("did", f"Done when: {done}")] if done else []
     solved, episodes = node.label == "success", tuple(node.origin.episodes)

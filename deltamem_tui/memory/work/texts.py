@@ -36,13 +36,7 @@ class WorkFact(NamedTuple):
 
 
 _CHANGED = {"edit": "Edited", "new": "Made"}  # first, since a title begins with what is first
-_LISTED = {
-    **_CHANGED,
-    "read": "Read",
-    "tool": "Called",
-    "table": "Tables",
-    "clause": "Clauses",
-}
+_LISTED = {"read": "Read", "tool": "Called", "table": "Tables", "clause": "Clauses"}
 _JOINED = {"check": "Checked with", "run": "Ran"}
 _SINGLE = {
     "did": "Did",
@@ -277,9 +271,9 @@ def fitted(steps: Sequence[str], room: int, checks: Collection[str] | None) -> l
         kept = [each for each in kept if each not in checks] or kept
         while are_long() and len(longest := max(kept, key=len)) > _SHORT:
             kept[kept.index(longest)] = one_line(longest, _SHORT)
+    again = [at for at in range(1, len(kept)) if kept[at] in kept[:at]]
     while len(kept) > 1 and are_long():
-        again = (at for at in range(len(kept) - 1, 0, -1) if kept[at] in kept[:at])
-        del kept[next(again, int(kept[0].startswith(("Needs: ", "[FAILED]"))))]
+        del kept[again.pop() if again else int(kept[0].startswith(("Needs: ", "[FAILED]")))]
     return kept
 
 

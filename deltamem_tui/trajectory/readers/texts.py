@@ -95,10 +95,10 @@ _ELEMENT = re.compile(
 _NAMED = re.compile(r'data-tool-(?P<key>name|type)="(?P<value>[^"]*)"')
 _BLOCK = re.compile(r"^(`{3,})(\w*)[ \t]*\n", re.MULTILINE)
 _CODE = re.compile(
-    r"^`{3,}\w*\s*\n(?P<block>.*?)\n?`{3,}|^`(?P<line>[^\n]+)`$", re.DOTALL | re.MULTILINE
+    r"^`{3,}\w*(?>\s*\n)(?P<block>.*?)\n?`{3,}|^`(?P<line>[^\n]+)`$", re.DOTALL | re.MULTILINE
 )
-_IN_SUMMARY = re.compile(r"<summary>[^\n`]*(`[^\n]+`)</summary>")
-_FOLDED = re.compile(r"</?details>|<summary>[^\n]*?</summary>")
+_IN_SUMMARY = re.compile(r"^<summary>[^\n`]*(`[^\n]+`)</summary>", re.MULTILINE)
+_FOLDED = re.compile(r"</?details>|<summary>[^\n]{0,2000}?</summary>")
 
 
 def _mark_of(head: str) -> re.Pattern[str] | None:
