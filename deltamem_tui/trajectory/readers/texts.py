@@ -343,6 +343,7 @@ _AIDER_START = re.compile(r"^# aider chat started at (?P<when>[\d: -]+)\s*$")
 _USER, _TOOL = "####", ">"
 _AIDER_MODEL = re.compile(r"^(?:Main model|Models?): (?P<name>\S+?)(?: with |,|$)")
 _AIDER_ADDED = re.compile(r"^Added (?P<file>\S+) to the chat\.?$")
+_AIDER_EDITED = re.compile(r"^Applied edit to (\S+)$", re.MULTILINE)
 # Commands of the chat program that carry words to the model; the others are about the program.
 _TO_THE_MODEL = re.compile(r"^/(?:ask|code|architect|context)\s+(?P<words>\S.*)", re.DOTALL)
 # What the program says of itself after a reply; it is not an answer of the environment.
@@ -372,6 +373,8 @@ def _aider_episode(conversation: Conversation, lines: list[str]) -> Trajectory:
             printed = "\n".join(line for line in block if not _SMALL_TALK.match(line)).strip()
             # What a command of the user's printed is not an answer to the agent.
             if has_replied and printed and not by_command:
+                for edited in dict.fromkeys(_AIDER_EDITED.findall(printed)):
+                    conversation.call("edit", {"path": edited})  # as the reply told it to
                 conversation.answer(printed)
         elif not by_command:
             has_replied, said = bool(conversation.task), ""
