@@ -47,12 +47,14 @@ class Arrival(Struct, frozen=True, gc=False):
     Attributes:
         line: Its record as one line of JSON, newline included.
         given: Whether the user's file says that it was a success; None if that is silent.
+        for_all: Whether its outcome is the user's one word for all that state none.
     """
 
     trajectory: Trajectory
     line: bytes
     redactions: Mapping[str, int] = {}
     given: bool | None = None
+    for_all: bool = False
 
     @property
     def id(self) -> str:
@@ -98,6 +100,7 @@ class ImportReport:
             episodes were first read as.
         sources: How many outcomes came from each source, of a duplicate the one that counts.
         changed: How many outcomes became their opposite.
+        kept: How many that a person gave stayed against the user's one word for all.
         without_outcome: How many came into the bank without an outcome.
         refused: How many records were.
         entries: An entry for every episode, in order, if they are `listed`.
@@ -118,6 +121,7 @@ class ImportReport:
     successes: int = 0
     failures: int = 0
     changed: int = 0
+    kept: int = 0
     without_outcome: int = 0
     steps: int = 0
     redactions: Counter[str] = field(default_factory=Counter)
@@ -143,6 +147,7 @@ class ImportReport:
         self.successes += outcome.success is True
         self.failures += outcome.success is False
         self.changed += before.known and before.success != outcome.success
+        self.kept += arrival.for_all and is_known and found.outcome.success != outcome.success
         self.without_outcome += outcome.success is None and not is_known
         self.steps += len(found.steps)
         self.redactions.update(arrival.redactions)
@@ -205,6 +210,7 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "grown": found.count("grown"),
         "updated": found.count("updated"),
         "changed": found.changed,
+        "kept": found.kept,
         "duplicates": found.count("duplicate"),
         "rejected": found.refused,
         "left_out": {
@@ -303,6 +309,10 @@ def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
     if found.changed:
         changed = counted(found.changed, "outcome was", "outcomes were")
         yield ReportNote(f"{changed} changed: the later statement counts")
+    if found.kept:
+        keep = counted(found.kept, "episode keeps", "episodes keep")
+        hint = "`deltamem episode outcome` or a file of outcomes changes it"
+        yield ReportNote(f"{keep} the outcome that a person gave", hint)
     if waiting := found.without_outcome:
         hint = "import again with `--outcome FILE`, or `deltamem episode judge` asks a model"
         episodes = counted(waiting, "episode has", "episodes have")

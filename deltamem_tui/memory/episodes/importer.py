@@ -190,6 +190,8 @@ class Importer:
             return new
         learnt = state not in (None, EpisodeState.WAITING)
         answer = answer_to(outcome, known, learnt=learnt, together=said_now)
+        if arrival.for_all and known.source == "user" and known.known:
+            answer = "duplicate"
         if answer == "updated":
             self._seen[found.id] = outcome
             return EpisodeImport(arrival, answer, outcome, known)
@@ -280,8 +282,9 @@ def _arrival(
             trajectory = admitted(trajectory)
         except RecordError as error:
             return located(error, place.file, place.position)
-    given = None
+    given, for_all = None, False
     if outcomes is not _NO_OUTCOMES:
+        for_all = outcomes.are_for_all and not trajectory.outcome.known
         named.update(outcomes.names(trajectory))
         given = outcomes.verdict_on(trajectory)
         trajectory = outcomes.apply(trajectory)
@@ -294,7 +297,7 @@ def _arrival(
             position=place.position or None,
             hint="cut its observations in the log",
         )
-    return Arrival(trajectory, line, redactions, given)
+    return Arrival(trajectory, line, redactions, given, for_all)
 
 
 def _refused(found: Trajectory, known: Outcome, *, learnt: bool) -> RecordError:
@@ -413,6 +416,6 @@ def _grown_from(arrival: Arrival, earlier: Sequence[Trajectory]) -> Arrival:
     for each in earlier:
         found = found.with_facts(receipts=together((*each.receipts, *found.receipts)))
         given = [verdict for verdict in verdicts_on(each) if verdict.source == "user"]
-        if given and found.outcome.source != "user":
+        if given and (found.outcome.source != "user" or (arrival.for_all and given[0].known)):
             found = with_verdict(found, given[0])
     return msgspec.structs.replace(arrival, trajectory=found, line=to_line(found))

@@ -22,6 +22,7 @@ from deltamem_tui.memory.episodes.outcomes import give_outcome
 from deltamem_tui.memory.episodes.stored_episodes import episodes, waiting
 from deltamem_tui.trajectory.model import LogSource, Outcome, Step, Trajectory, is_earlier
 from deltamem_tui.trajectory.receipt import ShownNode, made
+from deltamem_tui.trajectory.user_outcomes import UserOutcomes
 from tests.memory.support import new_bank, teach
 
 PIECES = 20
@@ -133,7 +134,8 @@ def test_what_others_were_built_on_stays(tmp_path: Path) -> None:
     tree = bank.tree("task")
     root, mine, other = tree
     assert (mine.parent, other.parent) == (root.id, mine.id)
-    report = take_in(bank, [session("a", "b")])
+    for_all = UserOutcomes(otherwise=Outcome(success=False, source="user"))
+    report = take_in(bank, [session("a", "b")], outcomes=for_all)
     assert report.count("grown") == 1
     tree = bank.tree("task")
     assert [*tree] == [root, mine, other]
