@@ -8,9 +8,29 @@ from collections import Counter
 from deltamem_tui.trajectory.model import Trajectory
 
 _PATH = re.compile(r"(?<![\w@:/.~$-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*[\w.@+-]*\w(?![\w/(])")
-_SUFFIX = re.compile(r"\.[A-Za-z][A-Za-z0-9]{0,5}$")
+_SUFFIX = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,11})$")
+# Endings of files; any other dotted word without a folder may be a name of code.
+_ENDINGS = """
+R Rmd adoc asm astro avi avif bak bash bat bazel bmp bz2 bzl c cc cfg cjs clj cljs cmake cmd conf
+config cpp cr cs cshtml csproj css csv cts dart db diff dll doc docx dockerfile ejs elm env erb
+erl ex exe exs fish fs fsproj fsx gif glsl go gohtml gotmpl gql gradle graphql groovy gz h haml
+hbs hcl hh hpp hs htm html ico iml ini ino ipynb j2 jar java jl jpeg jpg js json json5 jsonc jsonl
+jsp jsx kt kts less lock log lua m markdown md mdc mdx mjs mk ml mli mm mov mp3 mp4 mts mustache
+nim nix org otf parquet patch pb pbxproj pdb pdf pem php pl plist pm png po pony pot pptx prisma
+properties proto ps1 psd psm1 py pyc pyi pyx rb resx rs rst s sass sbt scala scss sh sln slnx snap
+so sol sql sqlite sqlite3 storyboard styl svelte svg swift tar tcl tex tf tfvars tgz tif tiff tmpl
+toml ts tsv tsx ttf txt v vb vbproj vim vue wasm wav webm webmanifest webp whl woff woff2 xcconfig
+xib xls xlsx xml xsd xsl xslt yaml yml zig zip zsh
+"""
+_KNOWN = frozenset(_ENDINGS.split())
+_CODE = re.compile(
+    r"(?:[ap]\.m|console\.log|(?:self|this)\.\w+|(?:import\.)?(?:process|meta)\.env)$"
+)
 _HOST = re.compile(r"^(?:www\.|[\w-]+\.(?:com|org|net|io|dev|example|local))(?:/|$)")
-_NAMED = re.compile(r"(?:Makefile|Dockerfile|Rakefile|Gemfile|Justfile|Procfile)$", re.IGNORECASE)
+_NAMED = re.compile(
+    r"(?:^go\.(?:mod|sum|work)|Makefile|Dockerfile|Rakefile|Gemfile|Justfile|Procfile)$",
+    re.IGNORECASE,
+)
 _PASSING = re.compile(
     r"(?:^|/)(?:tmp|temp|private|node_modules|site-packages|__pycache__|dist-packages"
     r"|\.(?!github\b|gitlab|circleci|golangci|eslint|pre-commit|gitignore|editorconfig)[a-z]\w*)(?:/|$)"
@@ -39,9 +59,10 @@ def is_file(path: str) -> bool:
     if _NAMED.search(name):
         return True
     suffix = _SUFFIX.search(name)
-    if suffix is None or suffix.start() == 0:
+    if suffix is None or suffix.start() == 0 or _CODE.match(path):
         return False
-    return "/" in path or name.count(".") < 3
+    ending = suffix[1].lower() if suffix[1].isupper() and len(suffix[1]) > 1 else suffix[1]
+    return ending in _KNOWN or ("/" in path and len(ending) < 7)
 
 
 class Folder:

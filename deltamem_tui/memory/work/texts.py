@@ -234,9 +234,12 @@ def from_text(text: str) -> list[WorkFact]:
         label, _, rest = line.partition(": ")
         if (kind := _KIND_OF.get(label)) and rest:
             values = [rest] if kind in _SINGLE else rest.split("; " if kind in _JOINED else ", ")
-            if kind in _FILES and not all(is_file(each) for each in values if each):
-                found.append(WorkFact("did", line.strip()))  # a person's or a model's prose
-                continue
+            if kind in _FILES:
+                files = [each for each in values if is_file(each.strip())]
+                if not files or any(" " in each.strip() for each in values):
+                    found.append(WorkFact("did", line.strip()))  # a person's or a model's prose
+                    continue
+                values = files
             found += [WorkFact(kind, value) for each in values if (value := each.strip())]
         elif line.strip():
             found.append(WorkFact("did", line.strip()))

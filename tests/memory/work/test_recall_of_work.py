@@ -15,7 +15,7 @@ from deltamem_tui.memory.deltamem.definition import Parameters
 from deltamem_tui.memory.deltamem.rules import Payload
 from deltamem_tui.memory.transfer.merging import merge
 from deltamem_tui.memory.work.facts import facts_of
-from deltamem_tui.memory.work.paths import Folder
+from deltamem_tui.memory.work.paths import Folder, paths_in
 from deltamem_tui.memory.work.texts import adapted, as_text, from_text, renaming, shown
 from deltamem_tui.memory.work_context import digest, mended
 from deltamem_tui.memory.writers.extraction import Extraction, FunctionWriter
@@ -483,6 +483,13 @@ def test_files_are_told_below_the_folder_and_commands_without_their_shell() -> N
     facts = facts_of(known)
     assert ("read", "shop/refund.py") in facts
     assert [fact.value for fact in facts if fact.kind == "check"] == ["pytest -q"]
+
+
+def test_a_dotted_name_of_code_is_no_file() -> None:
+    code = "System.IO e.g i.e tips.length e.target.value Mono.Cecil Plugin.Log console.log"
+    files = "Makefile go.mod a.test.tsx README.MD page.gohtml Plugin.cs .github/x.yml b/c.odd"
+    assert paths_in(f"{code} {files}") == files.split()
+    assert from_text("Edited: System.IO, a.cs") == [("edit", "a.cs")]
 
 
 def test_a_known_project_hears_nothing_of_others(tmp_path: Path) -> None:
