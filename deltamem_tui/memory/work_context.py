@@ -18,7 +18,7 @@ from deltamem_tui.bank.bank import Bank
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.embedding.lexical import terms
-from deltamem_tui.embedding.protocol import Embedder, Weighting
+from deltamem_tui.embedding.protocol import Embedder
 from deltamem_tui.embedding.scan import DECIMALS
 from deltamem_tui.memory.domain import GENERAL, domain_for
 from deltamem_tui.memory.episodes.stored_episodes import episode as stored_episode
@@ -31,12 +31,12 @@ from deltamem_tui.memory.recall_result import (
     compose,
     fenced,
 )
-from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of
+from deltamem_tui.memory.vectors.search import Candidate, ranked, scan_of, weighting_of
 from deltamem_tui.memory.work import advice
 from deltamem_tui.memory.work.acts import head_of
 from deltamem_tui.memory.work.counting import Experience, Lesson
 from deltamem_tui.memory.work.facts import facts_of
-from deltamem_tui.memory.work.texts import WorkFact, from_text, is_worded, task_text
+from deltamem_tui.memory.work.texts import WorkFact, from_text, is_worded, project_of, task_text
 from deltamem_tui.text import one_line
 
 WORK = "work"
@@ -97,25 +97,18 @@ def _told(bank: Bank, name: str) -> Lesson | None:
 
 
 def recall_tasks(
-    tree: Tree,
-    text: str,
-    weighting: Weighting,
-    penalty: float,
-    embedder: Embedder,
-    room: int,
-    count: int,
-    project: str,
+    bank: Bank, query: Query, text: str, penalty: float, embedder: Embedder, room: int
 ) -> tuple[CollectionRecall, list[str]]:
-    """Return what the nodes of a tree say together of a task, and that in lines.
+    """Return what the nodes of the task tree say together of a query's task, and that in lines.
 
-    `penalty` is taken off the similarity of failures, `room` is in characters, and `project` is
-    the name of the folder that is worked in, if that is known.
+    `text` is the task as trees are asked, `penalty` is taken off the similarity of failures, and
+    `room` is in characters.
     """
     import numpy as np
 
-    asked = task_text(text)
+    tree, weighting, asked = bank.tree("task"), weighting_of(bank), task_text(text)
     vector = embedder.embed_queries([asked])[0]
-    others = ranked(tree, vector, weighting, penalty, count)
+    others = ranked(tree, vector, weighting, penalty, query.count)
     pool: Iterable[int] = tree.rows
     if len(tree.rows) > _NEAREST + _YOUNGEST:
         nearest = (row for row, *_ in scan_of(tree, weighting).best(vector, 0.0, _NEAREST))
@@ -123,6 +116,7 @@ def recall_tasks(
     known = _once(dict(_lessons_at(tree, pool)))
     rows = np.array(list(known), dtype=np.intp)
     similarities = (tree.embeddings[rows] @ vector).astype(np.float64).tolist()
+    project = project_of(query.environment)
     told = advice.advice(Experience(asked, list(known.values()), similarities, project), room)
     recalled = []
     for at in told.quoted:
@@ -130,7 +124,7 @@ def recall_tasks(
         own = penalty if node.label == "failure" else 0.0
         score = round(similarity - own, DECIMALS)
         recalled.append(Candidate(node, similarity, own, score, WORK))
-    return answer_of(tree, text, recalled, others, count=count, rule=WORK), told.lines
+    return answer_of(tree, text, recalled, others, count=query.count, rule=WORK), told.lines
 
 
 def _lessons_at(tree: Tree, rows: Iterable[int]) -> Iterator[tuple[int, Lesson]]:

@@ -53,7 +53,7 @@ from deltamem_tui.memory.vectors.search import (
     scan_of,
     weighting_of,
 )
-from deltamem_tui.memory.work.texts import is_signed, project_of, scene_text, task_text
+from deltamem_tui.memory.work.texts import is_signed, scene_text, task_text
 from deltamem_tui.memory.work_context import composed, recall_tasks, room_for_lines
 from deltamem_tui.text import ARROW, clean, key, one_line
 
@@ -216,26 +216,18 @@ def _recall_work(
     bank: Bank, query: Query, texts: Mapping[str, str], settings: Parameters, embedder: Embedder
 ) -> RecallResult:
     """Ask all that is known of real work, and warn of what goes wrong in its scene."""
-    room, weighting = room_for_lines(bank, settings.budget, query.folders), weighting_of(bank)
+    room = room_for_lines(bank, settings.budget, query.folders)
     task = env = None
     lines: list[str] = []
     known: list[str] = []
     if texts["task"]:
-        tree, penalty = bank.tree("task"), settings.task.failure_penalty
-        task, lines = recall_tasks(
-            tree,
-            texts["task"],
-            weighting,
-            penalty,
-            embedder,
-            room,
-            query.count,
-            project_of(query.environment),
-        )
+        penalty = settings.task.failure_penalty
+        task, lines = recall_tasks(bank, query, texts["task"], penalty, embedder, room)
     if texts["env"]:
-        question = question_to("env", texts["env"], settings.env, embedder, GENERAL)
-        env = recall_tree(bank.tree("env"), question, settings.env, weighting, query.count)
-        notes = notes_of_scene(bank.tree("env"), question) or env.chain
+        tree, numbers = bank.tree("env"), settings.env
+        question = question_to("env", texts["env"], numbers, embedder, GENERAL)
+        env = recall_tree(tree, question, numbers, weighting_of(bank), query.count)
+        notes = notes_of_scene(tree, question) or env.chain
         known = [each.payload["execution_procedure"] for each in notes]
     context = composed(bank, lines, known, room, query.folders)
     return RecallResult({"task": task, "env": env}, context)
