@@ -109,14 +109,12 @@ _JOINING = listed(
 )
 _EDITS = {"edit", "write", "replace", "patch", "create", "insert", "multiedit", "update", "modify"}
 _READS = {"read", "open", "view", "cat", "head", "tail", "less", "show", "bat", "nl"}
-SEARCHES = {"grep", "rg", "glob", "search", "find", "list", "ls", "tree", "locate", "fd"} | {
-    *("scroll", "goto", "pwd", "cd", "echo", "wc")
-}
-_QUIET = {"ls", "cd", "pwd", "cat", "tree", "open", "goto", "head", "look"} | {
-    *("scroll_up", "scroll_down")
-}
+SEARCHES = listed("grep rg glob search find list ls tree locate fd scroll goto pwd cd echo wc")
+_QUIET = listed("ls cd pwd cat tree open goto head look scroll_up scroll_down")
 _OF_FILES = {"file", "files", "dir", "directory", "folder", "code", "content", "path", "text"}
 _ASIDE = {"todowrite", "todoread", "writetodos", "updateplan", "updatetodolist", "codebasesearch"}
+_OF_A_FILE = re.compile(r"path|file|uri", re.IGNORECASE)  # an argument's name
+_NAMING_A_FILE = re.compile(r"[Tt]he file /|at: /|^\*\*\* |File:")
 _ENDS = {"submit", "think", "finish", "answer", "final_answer"}
 
 
@@ -156,21 +154,14 @@ class Act:
 
 def read_step(index: int, step: Step) -> Act:
     """Return a step as an act, by what the log states and else by its shape."""
-    text = step.action.strip()
-    kind, tool = getattr(step, "kind", None), getattr(step, "tool", None)
-    status, speaker = getattr(step, "status", None), getattr(step, "speaker", None)
-    answer = "" if speaker == "user" else step.observation[:_ANSWER]
-    if said := getattr(step, "said", ""):
-        answer = answer.removesuffix(said).rstrip()
-    arguments = getattr(step, "arguments", None)
-    if kind == "message":
+    text, tool, arguments = step.action.strip(), step.tool, step.arguments or {}
+    answer = "" if step.speaker == "user" else step.observation[:_ANSWER]
+    answer = answer.removesuffix(step.said).rstrip() if step.said else answer
+    if step.kind == "message":
         return Act(index, "message", "", text)
     if tool:
-        arguments = arguments or {}
-        command = next(
-            (_line(arguments[key]) for key in ("command", "cmd", "script") if arguments.get(key)),
-            "",
-        )
+        given = (arguments[key] for key in ("command", "cmd", "script") if arguments.get(key))
+        command = _line(next(given, ""))
         command = command or (text if _SHELLS.search(tool) and not text.startswith(tool) else "")
         form: Form = "command" if command else "call"
         if not command and (query := str(arguments.get("query") or arguments.get("sql") or "")):
@@ -184,7 +175,7 @@ def read_step(index: int, step: Step) -> Act:
     if form == "command" and _PATCH in text:  # an edit that is made through a shell
         form, tool, arguments = "call", "apply_patch", {"": text}
     text = bare(text) if form == "command" else text
-    failed = status == "error" or (status is None and has_failed(answer))
+    failed = step.status == "error" or (step.status is None and has_failed(answer))
     return Act(index, form, tool, text, answer, failed, (step.reward or 0) > 0, arguments)
 
 
@@ -215,11 +206,8 @@ def _shape(text: str) -> tuple[Form, str, Mapping[str, Any]]:
 
 def _arguments(text: str) -> dict[str, Any]:
     named = {name: value.strip("\"'") for name, value in _NAMED.findall(text)}
-    return (
-        named
-        if named and re.match(r"\s*\w+\s*[=:]|\s*[{\"']", text)
-        else {"": text.strip("\"'`\n ")}
-    )
+    is_named = named and re.match(r"\s*\w+\s*[=:]|\s*[{\"']", text)
+    return named if is_named else {"": text.strip("\"'`\n ")}
 
 
 def has_failed(answer: str) -> bool:
@@ -291,9 +279,8 @@ def is_quiet(act: Act) -> bool:
         return act.text[:4].lower() in ("show", "desc")
     words = words_of(act.tool)
     about_files = len(words) == 1 or bool(_OF_FILES.intersection(words))
-    return act.form == "call" and (
-        is_read(act) or (about_files and bool(SEARCHES.intersection(words)))
-    )
+    looks = is_read(act) or (about_files and not SEARCHES.isdisjoint(words))
+    return act.form == "call" and looks
 
 
 def is_aside(act: Act) -> bool:
@@ -307,29 +294,16 @@ def named_files(act: Act) -> list[str]:
     """Return the files that a call's arguments or a command's line name."""
     if act.form == "command":
         return paths_in(act.text.partition("\n")[0], 400)
-    keyed = [
-        str(value)
-        for key, value in act.arguments.items()
-        if re.search(r"path|file|uri", key, re.IGNORECASE)
-    ]
+    keyed = [str(value) for key, value in act.arguments.items() if _OF_A_FILE.search(key)]
     loose = str(act.arguments.get("", ""))
     if not keyed and "\n" not in loose[:200]:
         keyed = [loose[:300]]
     if not keyed and not act.arguments.get(""):
-        keyed = [
-            str(value)[:300] for value in act.arguments.values() if "\n" not in str(value)[:300]
-        ]
+        starts = (str(value)[:300] for value in act.arguments.values())
+        keyed = [start for start in starts if "\n" not in start]
     if found := [path for text in keyed for path in paths_in(text)]:
         return found
-    head = next(
-        (
-            line
-            for line in loose.splitlines()
-            if re.search(r"[Tt]he file /|at: /|^\*\*\* |File:", line)
-        ),
-        "",
-    )
-    return paths_in(head)
+    return paths_in(next(filter(_NAMING_A_FILE.search, loose.splitlines()), ""))
 
 
 def words_of(name: str) -> list[str]:
@@ -345,10 +319,7 @@ def bare(command: str) -> str:
 
 def head_of(command: str) -> str:
     """Return a command's first word after its assignments, and after `cd … &&`."""
-    for word in bare(command).split():
-        if not re.match(r"[A-Za-z_]\w*=", word) and word not in _CARRYING:
-            return word
-    return ""
+    return next(iter(_without_prefix(bare(command).split())), "")
 
 
 def simple_commands(line: str) -> list[list[str]]:

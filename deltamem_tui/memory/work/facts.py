@@ -78,6 +78,7 @@ _RUNNER = re.compile(r"^(?:python3? -m|(?:uv|poetry) run|npx) ")
 _MISSING = re.compile(r"not found|[Nn]o module named|not recognized")
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
 _TO_FILE = re.compile(r"(?:>>?|\btee(?: -a)?)\s+([\w./~+-]+)")
+_FLAG = re.compile(r"(--?[A-Za-z][\w-]*)(?:=.*)?")
 _COMMIT = re.compile(r"\bgit(?: -\w \S+)* commit\b")
 _BROUGHT = listed("new_string new_str new_text newstring newtext replacement new_content")
 _OF_DATA = re.compile(
@@ -147,9 +148,8 @@ def _all(episode: Trajectory, acts: Sequence[Act]) -> Iterator[WorkFact]:
     solved = episode.outcome.success is True
     yield from _fixes(acts, folder, solved=solved)
     yield from _outcome(acts, folder, solved=solved)
-    yield from _asked(
-        episode, is_work=any(each.form == "command" or is_edit(each) for each in acts)
-    )
+    is_work = any(each.form == "command" or is_edit(each) for each in acts)
+    yield from _asked(episode, is_work=is_work)
     yield WorkFact("in", project_of(episode.environment))
 
 
@@ -219,11 +219,7 @@ def _commands(act: Act) -> Iterator[WorkFact]:
         if not re.fullmatch(r"[a-z_.][\w./+-]*", head) or len(head) > 40:
             continue
         if not act.failed:
-            flags = [
-                word.partition("=")[0]
-                for word in words[1:]
-                if re.fullmatch(r"--?[A-Za-z][\w-]*(?:=.*)?", word)
-            ]
+            flags = [flag[1] for word in words[1:] if (flag := _FLAG.fullmatch(word))]
             yield WorkFact("run", " ".join([_head(words, head), *dict.fromkeys(flags[:8])]))
         if not _is_missing(act) and (check := _check(words, head)):
             before = re.search(rf"{_SET}(?={re.escape(words[0])}(?!\S))", line)
@@ -246,8 +242,8 @@ def _first_check(line: str) -> str:
     return next(filter(None, found), "")
 
 
-def _proofs(act: Act) -> set[object]:
-    """Return what two acts of one work share: their words, or the program that checks it."""
+def _repeat_keys(act: Act) -> set[object]:
+    """Return what marks an act's repeats: its words, and the program that it checks work with."""
     words = check_of(act).split()
     head = _RUNNER.sub("", _head(words, words[0])) if words else ""
     return {frozenset(act.text.split()), *filter(None, [head])}
@@ -269,10 +265,8 @@ def _head(words: Sequence[str], head: str) -> str:
 
 def _check(words: Sequence[str], head: str) -> str:
     """Return a command that tests, builds or checks, with what selects a single case left away."""
-    parts = [
-        word for part in _head(words, head).split() for word in words_of(part.rpartition("/")[2])
-    ]
-    if not _CHECKS.intersection(parts) or head in _NO_CHECKS:
+    names = " ".join(part.rpartition("/")[2] for part in _head(words, head).split())
+    if _CHECKS.isdisjoint(words_of(names)) or head in _NO_CHECKS:
         return ""
     kept = []
     skip = False
@@ -292,7 +286,7 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
     """Yield what went wrong, and what worked next in its stead."""
     done = [act for act in acts if act.form != "message"]
     good = [(at, act) for at, act in enumerate(done) if solved and not act.failed]
-    last = {proof: at for at, act in good for proof in _proofs(act)}
+    last = {key: at for at, act in good for key in _repeat_keys(act)}
     for at, act in enumerate(done):
         if not act.failed or is_quiet(act) or not (error := act.error):
             continue
@@ -303,7 +297,7 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
         mended = "; ".join(_tells(each, folder) for each in fix)
         if fix and mended != what:
             yield WorkFact("fix", f"{what} → {wrong} ⇒ {mended}")
-        elif not fix and all(last.get(proof, -1) < at for proof in _proofs(act)):
+        elif not fix and all(last.get(key, -1) < at for key in _repeat_keys(act)):
             yield WorkFact("error", f"{what} → {wrong}")
 
 
@@ -350,7 +344,7 @@ def _is_again(act: Act, later: Act) -> bool:
 
 def _passes(act: Act, later: Act) -> bool:
     """Return whether a later act is the same, or the same check of more or less of the work."""
-    return not _proofs(act).isdisjoint(_proofs(later))
+    return not _repeat_keys(act).isdisjoint(_repeat_keys(later))
 
 
 def _tells(act: Act, folder: Folder) -> str:

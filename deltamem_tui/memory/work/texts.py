@@ -371,24 +371,22 @@ def _other_name(step: str, other: str) -> Iterator[tuple[str, str]]:
 
 
 def adapted(step: str, names: Mapping[str, str]) -> str:
-    """Return a step with the present task's names; what came of it then stays as it was."""
+    """Return a step with the present task's names where the old ones stand by themselves.
+
+    What came of it then stays as it was.
+    """
     did, sign, answer = step.partition(" → ")
-    return f"{_renamed(did, names)}{sign}{answer}"
-
-
-def _renamed(text: str, names: Mapping[str, str]) -> str:
-    """Return a text with names replaced where they stand by themselves."""
-    if not names or _EDITING.search(text):
-        return text
+    if not names or _EDITING.search(did):
+        return step
     ordered = sorted(names, key=len, reverse=True)
     pattern = "|".join(f"{_before(name)}{re.escape(name)}" for name in ordered)
     own = {name.lower(): new for name, new in names.items()}
     named = re.compile(rf"(?i:{pattern})(?!\w|\.\d)")
-    rest = named.sub("\n", text)
+    rest = named.sub("\n", did)
     # Half of a command with the new names would be worse than all of it with the old ones.
     if any(re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", rest) for name in names):
-        return text
-    return named.sub(lambda found: own[found.group().lower()], text)
+        return step
+    return f"{named.sub(lambda found: own[found.group().lower()], did)}{sign}{answer}"
 
 
 def _before(name: str) -> str:
