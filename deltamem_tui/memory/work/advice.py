@@ -114,7 +114,7 @@ class _Writer:
             shown = [*self.checks(), *self.files(files)]
             self.left += kept  # and what the files leave
             # Where files are few, there is room for how it was done.
-            shown += self.ways(1, worded=True) or self.ways(bool(self.near))
+            shown += self.ways(1, worded=True) or (self.ways(1) if self.near else [])
         else:
             usual = [*self.tools(), *self.checks()]
             shown = [*self.ways(_WAYS), *usual]
@@ -194,41 +194,35 @@ class _Writer:
         """
         near = {*self.quoted, *self.near}
         lines = [
-            f"The user corrected then: “{one_line(fact.value, 160)}”"
+            f"The user corrected then: “{one_line(words, 160)}”"
             for row in rows
             if self.e.is_here[row]
-            for fact in self.e.lessons[row].facts
-            if fact.kind == "corrected" and fact.value[:60] not in said
-            if row in near or not is_passing(fact.value)
+            for words in self.e.lessons[row].of("corrected")
+            if words[:60] not in said and (row in near or not is_passing(words))
         ]
         return self.taken([*dict.fromkeys(lines)][:_CORRECTIONS])
 
     def steps(self, lesson: Lesson) -> list[str]:
         """Return a lesson's way, with the present task's names in place of its own."""
-        did = [fact.value for fact in lesson.facts if fact.kind == "did"]
         # What failed was not tried under other names.
         names = renaming(lesson.task, self.e.task) if lesson.solved else {}
-        if any(fact.kind == "table" for fact in lesson.facts):  # a word may be a column there
+        if lesson.of("table"):  # a word may be a column there
             names = {old: new for old, new in names.items() if not old.isalpha()}
-        return [one_line(adapted(step, names), _STEP * (1 + lesson.worded)) for step in did]
+        width = _STEP * (1 + lesson.worded)
+        return [one_line(adapted(step, names), width) for step in lesson.of("did")]
 
     def title(self, lesson: Lesson, steps: Sequence[str]) -> str:
         """Return what stands over a way: how it ended, its task, and whose names it has."""
         failed = "Note on a failed try at" if lesson.worded else "Tried, not solved:"
-        did = [fact.value for fact in lesson.facts if fact.kind == "did"]
-        names = ""
-        if [one_line(each, _STEP * (1 + lesson.worded)) for each in did] != [*steps]:
+        names, width = "", _STEP * (1 + lesson.worded)
+        if [one_line(each, width) for each in lesson.of("did")] != [*steps]:
             is_mixed = names_of_another(steps, lesson.task, self.e.task)
             names = f" {'partly ' if is_mixed else ''}with the names of this task"
         title = one_line(lesson.title, 2 * _TITLE) or one_line(lesson.task, _TITLE)
         return f"{'Solved' if lesson.solved else failed} “{title}”{names}:"
 
-    def ways(self, most: int, *, worded: bool = False) -> list[str]:
-        """Return the nearest ways, word by word: solved ones, and failed attempts.
-
-        Where files and checks say the rest already, only what a person or a model wrote counts
-        (`worded`).
-        """
+    def ranked_ways(self, *, worded: bool) -> dict[int, float]:
+        """Return the lessons whose ways may be told, each with its rank, the best first."""
         e = self.e
         tables = {("table", each.value): each.near for each in e.counted(["table"])}
         expected = e.expected()
@@ -257,8 +251,17 @@ class _Writer:
             and (e.lessons[row].solved or len(self.steps(e.lessons[row])) <= LONG)
         ]
         ranks = {row: e.nearness[row] if worded else rank(row) for row in told_of}
-        order = sorted(told_of, key=lambda row: -ranks[row])
-        best = ranks[order[0]] if order else 0.0
+        return dict(sorted(ranks.items(), key=lambda each: -each[1]))
+
+    def ways(self, most: int, *, worded: bool = False) -> list[str]:
+        """Return the nearest ways, word by word: solved ones, and failed attempts.
+
+        Where files and checks say the rest already, only what a person or a model wrote counts
+        (`worded`).
+        """
+        e, ranks = self.e, self.ranked_ways(worded=worded)
+        order = [*ranks]
+        best = max(ranks.values(), default=0.0)
         mend = self.mend(order)
         order = [*order[:1], *mend, *(row for row in order[1:] if row not in mend)]
         lines: list[str] = []
@@ -275,8 +278,8 @@ class _Writer:
             if not end or end in told:
                 continue
             title = self.title(lesson, steps)
-            checks = {fact.value for fact in lesson.facts if fact.kind == "check"}
-            kept = fitted(steps, self.left - len(title), checks if lesson.worded else None)
+            checks = lesson.of("check") if lesson.worded else None
+            kept = fitted(steps, self.left - len(title), checks)
             if told and lesson.worded and kept != steps:
                 continue  # half of a second note says nothing
             steps = kept
@@ -345,13 +348,10 @@ class _Writer:
         edits = {each.value: each for each in e.counted(["edit", "new"])}
         reads = {each.value: each for each in e.counted(["read"])}
         changed = {each.value for each in e.counted(["edit"])}
-        made = {each.value: each.seen for each in e.counted(["new"])}
+        once = {each.value for each in e.counted(["new"]) if each.seen == 1}
+        won = {each.value for each in e.counted(["new"], solved=True)}
         # Files made again and again, or only by failed attempts, do not belong to the project.
-        passing = {
-            p
-            for p, seen in made.items()
-            if p not in changed and (seen > 1 or not e.solved_by("new", p))
-        }
+        passing = {each.value for each in e.counted(["new"])} - changed - (once & won)
         here = {value for _, value in e.known_here}
         paths = [
             each.value

@@ -51,10 +51,14 @@ class Lesson:
     episodes: tuple[str, ...] = ()
     title: str = ""
 
+    def of(self, kind: str) -> list[str]:
+        """Return the values of its facts of a kind."""
+        return [fact.value for fact in self.facts if fact.kind == kind]
+
     @property
     def projects(self) -> set[str]:
         """The folders that it was learnt in."""
-        return {fact.value for fact in self.facts if fact.kind == "in"}
+        return {*self.of("in")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,19 +96,13 @@ class Experience:
     project: str = ""
 
     def __post_init__(self) -> None:
-        texts = [
-            " ".join(
-                [each.title, each.task, *(fact.value for fact in each.facts if fact.kind == "ask")]
-            )
-            for each in self.lessons
-        ]
+        texts = [" ".join([each.title, each.task, *each.of("ask")]) for each in self.lessons]
         self.lexical = Lexical(texts).scores(self.task)
         self.nearness = [
             (1 - _LEXICAL) * max(0.0, cosine) + _LEXICAL * shared
             for cosine, shared in zip(self.similarities, self.lexical, strict=True)
         ]
-        top = max(self.nearness, default=0.0)
-        self.top = top
+        self.top = top = max(self.nearness, default=0.0)
         # An episode at the top speaks with weight `strength`, one `width` below with a third of it.
         self.strength = exp((min(top, 0.9) - _FLOOR) / 0.08)
         shares = self._shares()
@@ -169,7 +167,7 @@ class Experience:
 
         What its way does twice stands there twice: `take`, `take again`.
         """
-        steps = Counter(f.value.split()[0] for f in self.lessons[row].facts if f.kind == "did")
+        steps = Counter(step.split()[0] for step in self.lessons[row].of("did"))
         again = {f"{head} again" for head, count in steps.items() if count > 1}
         return again | {value.split()[0] for kind, value in self.facts[row] if kind in _DOING}
 
@@ -184,13 +182,6 @@ class Experience:
                 if kind in _FILES:
                     touched[path] += weight / whole * (READ if kind == "read" else 1.0)
         return touched
-
-    def solved_by(self, kind: str, value: str) -> bool:
-        """Return whether an episode that succeeded has a fact."""
-        return any(
-            each.solved and (kind, value) in facts
-            for each, facts in zip(self.lessons, self.facts, strict=True)
-        )
 
     def counted(self, kinds: Iterable[str], solved: bool | None = None) -> list[Counted]:
         """Return the facts of some kinds, the likeliest first."""
