@@ -68,6 +68,9 @@ _FAILED_BELOW = re.compile(
     r"|^(?:--- )?FAIL\b|^FAILED\b|^E   |\b[1-9]\d* (?:failed|errors?)\b",
     re.IGNORECASE | re.MULTILINE,
 )
+_COMMITTED = re.compile(
+    r"(?m)^\[[\w./ ()-]+ [0-9a-f]{7,40}\] .*"
+)  # git did, whatever stands before
 _LISTING = re.compile(r"^\s*\d+\s*[:→|\t]")
 _TELLING = (  # what a failed test says of itself, its name, an exception
     re.compile(r"E {3,}(\S.{6,})"),
@@ -92,7 +95,8 @@ _HANDING_ON = frozenset(("-exec", "-execdir", "-ok", "xargs"))
 _CARRYING = frozenset(("sudo", "time", "nohup", "env", "for", "while", "if"))
 SUBCOMMANDS = listed(
     "go git npm npx yarn pnpm cargo docker kubectl make just uv pip poetry gh aws terraform helm "
-    "systemctl apt apt-get dotnet mvn gradle rails bundle mix golangci-lint"
+    "systemctl apt apt-get dotnet mvn mvnw gradle gradlew rails rake bundle mix golangci-lint php "
+    "composer bazel xcodebuild swift bun deno sbt hatch flutter dart zig cabal meson playwright"
 )
 """Programs whose second word says what is done."""
 PARSED = 1500  # characters of a line that are read as a shell reads it
@@ -212,7 +216,7 @@ def _arguments(text: str) -> dict[str, Any]:
 
 def has_failed(answer: str) -> bool:
     """Return whether an answer says that something went wrong, by its form."""
-    start = answer[:_ANSWER].lstrip("\n")
+    start = _COMMITTED.split(answer[:_ANSWER])[-1].lstrip("\n")
     if _LISTING.match(start) or start.startswith(("diff ", "[File", "commit ")):
         return False
     return bool(_FAILED.search(start) or _FAILED_BELOW.search(start))

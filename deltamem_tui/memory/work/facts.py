@@ -58,7 +58,6 @@ _MOST = {
     "new": 20,
     "read": 60,
     "check": 12,
-    "run": 30,
     "did": 40,
     "fix": 8,
     "error": 6,
@@ -68,12 +67,15 @@ _MOST = {
 _MOST_OF_OTHERS = 30
 _CHECKS = listed(
     "test tests pytest build lint check vet tox mypy ruff typecheck clippy verify flake8 eslint "
-    "tsc jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest"
+    "tsc jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest phpunit phpstan "
+    "rubocop assemble analyze msbuild pre-commit"
 )
-_NO_CHECKS = listed("git cd echo find grep ls cat")
+# The last ones are no programs, or one that looks at files.
+_NO_CHECKS = listed("git cd echo find grep ls cat check lint tests build verify validate vet test")
 _OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
 # Variables that a command runs with, and that hold no secret.
 _SET = r"(?<!\S)(?:(?!\w*(?:KEY|TOKEN|SECRET|PASS))[A-Z][A-Z0-9_]*=[\w.:/+-]{0,40} )+"
+_PROGRAM = re.compile(r"^.*/|\.(?:bat|cmd|exe)$")
 _RUNNER = re.compile(r"^(?:python3? -m|(?:uv|poetry) run|npx) ")
 _MISSING = re.compile(r"not found|[Nn]o module named|not recognized")
 _PATCHED = re.compile(r"(?:^|\n)\W{0,6}(Add|Update|Modify|Delete)(?: File)?:\W{0,3}([^\s`*]+)")
@@ -110,7 +112,7 @@ def _acts(episode: Trajectory) -> list[Act]:
     since = 0
     for index, step in enumerate(episode.steps):
         words = said_at(step)
-        if is_rule(words):
+        if is_rule(words, step.action):
             own = [at for at, act in enumerate(acts) if since <= act.index <= index]
             for at in _corrected(acts, own, words):
                 acts[at] = replace(acts[at], failed=True, stopped=shown(words, 100))
@@ -213,8 +215,7 @@ def _commands(act: Act) -> Iterator[WorkFact]:
         is_edit(act) and act.form == "command"
     ):
         return
-    commands = simple_commands(line)
-    for words in commands:
+    for words in simple_commands(line):
         head = words[0].rpartition("/")[2] if words[0].startswith("/") else words[0]
         if not re.fullmatch(r"[a-z_.][\w./+-]*", head) or len(head) > 40:
             continue
@@ -250,23 +251,24 @@ def _repeat_keys(act: Act) -> set[object]:
 
 
 def _head(words: Sequence[str], head: str) -> str:
-    if head in SUBCOMMANDS:
-        rest = [word for word in words[1:3] if re.fullmatch(r"[a-z][\w:-]*", word)]
-        runs = head in ("uv", "npm", "pnpm", "yarn", "poetry", "kubectl", "aws", "docker")
-        take = 2 if runs and rest[:1] in (["run"], ["exec"], ["get"], ["compose"]) else 1
+    if (name := _PROGRAM.sub("", head)) in SUBCOMMANDS:
+        rest = [word for word in words[1:3] if re.fullmatch(r":?[a-z][\w:-]*", word)]
+        leads_on = rest[:1] in (["run"], ["exec"], ["get"], ["compose"], ["artisan"])
+        take = 2 if leads_on or name == "npx" else 1
         return " ".join([head, *rest[:take]])
     if head in INTERPRETERS:
         if words[1:2] == ["-m"]:
             return " ".join(words[:3])
         if len(words) > 1 and paths_in(words[1]):
-            return f"{head} {words[1]}"
+            return " ".join(words[: 3 if words[1].endswith("manage.py") else 2])
     return head
 
 
 def _check(words: Sequence[str], head: str) -> str:
     """Return a command that tests, builds or checks, with what selects a single case left away."""
     names = " ".join(part.rpartition("/")[2] for part in _head(words, head).split())
-    if _CHECKS.isdisjoint(words_of(names)) or head in _NO_CHECKS:
+    is_check = not _CHECKS.isdisjoint((*words_of(names), head)) and "build-server" not in words
+    if not is_check or head in _NO_CHECKS:
         return ""
     kept = []
     skip = False
@@ -288,9 +290,7 @@ def _fixes(acts: Sequence[Act], folder: Folder, *, solved: bool) -> Iterator[Wor
     good = [(at, act) for at, act in enumerate(done) if solved and not act.failed]
     last = {key: at for at, act in good for key in _repeat_keys(act)}
     for at, act in enumerate(done):
-        if not act.failed or is_quiet(act) or not (error := act.error):
-            continue
-        if is_edit(act) and not act.stopped:
+        if not (error := act.error) or is_quiet(act) or (is_edit(act) and not act.stopped):
             continue
         fix = _mend(act, done[at + 1 : at + 1 + _FIX_WITHIN]) if solved else []
         what, wrong = _tells(act, folder), shown(error, 140)
@@ -334,12 +334,15 @@ def _is_again(act: Act, later: Act) -> bool:
     """Return whether a later act does the same in another way: with its tool, or half of its
     words.
     """
-    own, others = set(act.text.split()), set(later.text.split())
-    if act.form == "command" and later.tool == act.tool:
-        own -= {act.tool}  # two commands of one program may have nothing else in common
     if later.form != act.form or (act.form == "call" and later.tool == act.tool):
         return later.form == act.form
-    return len(own & others) * 2 >= len(own)
+    own, others = set(act.text.split()), set(later.text.split())
+    if act.form != "command" or later.tool != act.tool:
+        return len(own & others) * 2 >= len(own)
+    own -= {act.tool}  # `git add` is no other way to do `git commit`
+    lines = (simple_commands(each.text[:PARSED]) for each in (act, later))
+    heads, others_heads = ({_head(words, words[0]) for words in line} for line in lines)
+    return len(own & others) * 2 >= len(own) and not heads.isdisjoint(others_heads)
 
 
 def _passes(act: Act, later: Act) -> bool:
@@ -419,7 +422,8 @@ def _asked(episode: Trajectory, *, is_work: bool) -> Iterator[WorkFact]:
         if unsaid and read_step(0, step).form == "message":
             words = step.observation
         if len(words.split()) >= least and len(words) < 2000 and not has_failed(words):
-            yield WorkFact("corrected" if is_work and is_rule(words) else "ask", shown(words, 200))
+            kind = "corrected" if is_work and is_rule(words, step.action) else "ask"
+            yield WorkFact(kind, shown(words, 200))
 
 
 def skill(episode: Trajectory) -> Extraction:

@@ -125,10 +125,12 @@ _STRONG = re.compile(
     r"|(?:please )?(?:never|always|do not|don['’]?t)\b(?! (?:worry|mind|bother|forget))"
     r"|we (?:always|never|use)\b|prefer\b.{2,60}\bover\b|you forgot\b"
     r"|[^,.?!\n]{4,60}, not (?:with |in |by )?[\w./-]{1,60}\W{0,9}$"
-    r"|i (?:said|told|meant)\b|why (?:did|do|would|are) you\b"
+    r"|i (?:said|told|meant)\b|why (?:did|do|would|are) you\b(?! think)"
     r"|(?:please )?use\b.{2,60}\b(?:instead of|rather than|not)\b)",
     re.IGNORECASE,
 )
+_QUESTION = re.compile(r"(?:[^.!?\n]|\.(?=\w))*\?\W*")
+_NO = re.compile(r"\b(?:no|not|never|don['’]?t)\b", re.IGNORECASE)
 _PASSING = re.compile(
     r"\b(?:undo|revert)\b|\b(?:that|it|this)(?:['’]s| is| still)? (?:not|wrong|does ?n[o']t)\b",
     re.IGNORECASE,
@@ -194,8 +196,11 @@ def is_correction(words: str) -> bool:
     return bool(_CORRECTED.match(words))
 
 
-def is_rule(words: str) -> bool:
-    """Return whether words correct what was done, and do not only say no to a question."""
+def is_rule(words: str, before: str = "") -> bool:
+    """Return whether words correct what was done, and are no question or answer to one `before`."""
+    asks = _QUESTION.fullmatch(words) or before.rstrip("*_ )\n").endswith("?")
+    if asks and not _NO.search(words):
+        return False
     return bool(_STRONG.match(words)) or (is_correction(words) and bool(_RULE.search(words)))
 
 

@@ -398,6 +398,32 @@ def test_another_command_of_the_same_program_mends_nothing() -> None:
     assert [fact.kind for fact in facts if fact.kind in ("fix", "error")] == ["error"]
 
 
+def test_another_target_mends_nothing_and_what_git_committed_did_not_fail() -> None:
+    steps = [
+        ("./gradlew testDebugUnitTest --daemon", "error: tests failed"),
+        ("./gradlew installDebug --daemon", "BUILD SUCCESSFUL"),
+        ("git commit -m `x`", "bash: x: command not found\n[main 8e7c3ed] Say it"),
+    ]
+    facts = facts_of(episode("Build it", steps))
+    assert [fact.kind for fact in facts if fact.kind in ("fix", "error")] == ["error"]
+
+
+@pytest.mark.parametrize(
+    ("line", "checks"),
+    [
+        ("dotnet build-server shutdown; check; test -f x; check /c/Dev", []),
+        *((each, [each]) for each in ("./gradlew :app:testDebugUnitTest", "gradlew.bat test")),
+        *((each, [each]) for each in ("mvn verify", "dotnet test", "dotnet build", "swift test")),
+        *((each, [each]) for each in ("xcodebuild test", "mix test", "bundle exec rspec")),
+        *((each, [each]) for each in ("php artisan test", "composer test", "bazel test", "ctest")),
+        *((each, [each]) for each in ("vendor/bin/phpunit", "python manage.py test")),
+    ],
+)
+def test_a_check_needs_a_program(line: str, checks: list[str]) -> None:
+    facts = facts_of(episode("Mend it", [(line, "ok")]))
+    assert [fact.value for fact in facts if fact.kind == "check"] == checks
+
+
 def test_what_the_user_corrected_is_told_near_it_and_its_rules_at_the_start(tmp_path: Path) -> None:
     told = "No, never call pip here, use uv instead"
     steps = [
@@ -453,6 +479,20 @@ def test_a_user_corrects_in_many_words(words: str) -> None:
     steps = (Step("ls", "gen", kind="call"), Step("Done.", words, kind="message", speaker="user"))
     facts = facts_of(Trajectory("Mend it", "", steps, Outcome(success=True, source="user")))
     assert [fact.value for fact in facts if fact.kind == "corrected"] == [words]
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ("Done.", "Why do you think that the server sends it twice?"),
+        ("I can share the height, or use a spring. Which one?", "Stop sharing it and use a spring"),
+    ],
+)
+def test_a_question_and_an_answer_correct_nothing(asked: str, words: str) -> None:
+    steps = (Step("ls", "gen", kind="call"), Step(asked, words, kind="message", speaker="user"))
+    facts = facts_of(Trajectory("Mend it", "", steps, Outcome(success=True, source="user")))
+    assert [fact.value for fact in facts if fact.kind in ("ask", "corrected")] == [words]
+    assert not [fact for fact in facts if fact.kind == "corrected"]
 
 
 def test_what_mended_is_what_stood_before_the_check_that_passed() -> None:
