@@ -74,6 +74,8 @@ def _layout_after_garbage(lines: list[bytes]) -> Layout:
     """Return the layout of JSON behind a few strange lines, or of plain text."""
     first = next((i for i, line in enumerate(lines) if line.startswith(b"{")), len(lines))
     rest = lines[first:]
+    if any(line.startswith((b"<!--", b"```")) for line in lines[:first]):
+        return "text"  # Markdown, with JSON in a block
     # The last line may be cut by the end of the head, so how it begins must do.
     if all(line.startswith(b"{") for line in rest) and any(map(_is_container, rest[:2])):
         return "lines"
