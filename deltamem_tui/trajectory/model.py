@@ -279,6 +279,9 @@ def scene_of(trajectory: Trajectory) -> str:
     return trajectory.metadata.get("drawn_scene", trajectory.environment)
 
 
+_RENDERED = "transcript"  # its files are written anew, in another form, by a newer program
+
+
 def is_earlier(earlier: Trajectory, later: Trajectory) -> bool:
     """Return True if an episode is another one, read before that went on.
 
@@ -290,6 +293,9 @@ def is_earlier(earlier: Trajectory, later: Trajectory) -> bool:
         return False
     if earlier.task != later.task or not 0 < len(earlier.steps) <= len(later.steps):
         return False
+    if earlier.source.format == later.source.format == _RENDERED:
+        # Two renderings of one session, whose steps differ in form; one of them counts.
+        return (len(earlier.steps), earlier.id) < (len(later.steps), later.id)
     *before, last = earlier.steps
     after = later.steps[len(before)]
     return all(map(_goes_on, before, later.steps)) and (

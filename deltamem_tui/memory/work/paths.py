@@ -7,7 +7,7 @@ from collections import Counter
 
 from deltamem_tui.trajectory.model import Trajectory
 
-_PATH = re.compile(r"(?<![\w@:/.~$-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*[\w.@+-]*\w(?![\w/(])")
+_PATH = re.compile(r"(?<![\w@:/.~$%-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*[\w.@+-]*\w(?![\w/(])")
 _SUFFIX = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,11})$")
 # Endings of files; any other dotted word without a folder may be a name of code.
 _ENDINGS = """
