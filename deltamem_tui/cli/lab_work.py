@@ -72,7 +72,7 @@ def work(
             tempfile.TemporaryDirectory(prefix="deltamem-work-") as folder,
             invocation.output.progress("learning and asking", total) as advance,
         ):
-            measures = lab.compared(
+            measures, questions = lab.compared(
                 learnt,
                 asked,
                 rivals,
@@ -88,21 +88,29 @@ def work(
         "learnt": len(learnt),
         "asked": len(asked),
         "budget": budget,
+        "questions": questions,
         "embedder": loaded.card.model,
         "memories": to_builtins(measures),
     }
     notes = [f"{len(learnt)} episodes learnt, {len(asked)} asked, {budget} tokens"]
     if unknown := sum(not each.outcome.known for each in learnt):
         notes.append(f"{unknown} episodes do not say how they ended and were not learnt")
+    if "files" not in columns and "terms" not in columns:
+        some = [sum(any(lab.needs_of(each).values()) for each in part) for part in (learnt, asked)]
+        show = f"{some[0]} of the learnt and {some[1]} of the held-out episodes show"
+        notes.append(f"nothing was found to ask about: {show} a file, a command or a tool")
     notes += [f"{each.replace('_', ' ')}: {lab.MEASURES[each]}" for each in columns]
     errors = [*report.refusals]
     status = Result.verdict(1, errors)
-    view = partial(_shown, measures=measures, columns=columns)
+    view = partial(_shown, measures=measures, columns=columns, questions=questions)
     return Result("lab", data, errors, status, view=view, notes=notes)
 
 
 def _shown(
-    page: Page, measures: Mapping[str, Mapping[str, Measure]], columns: Sequence[str]
+    page: Page,
+    measures: Mapping[str, Mapping[str, Measure]],
+    columns: Sequence[str],
+    questions: Mapping[str, int],
 ) -> None:
     from deltamem_tui.lab.result import interval, signed
 
@@ -115,7 +123,10 @@ def _shown(
         return interval(found) if name in main else round(found.value or 0.0, 2)
 
     rows = [(name, *(cell(some, each) for each in columns)) for name, some in measures.items()]
+    rows.append(("questions", *(questions[each] for each in columns)))
     table(("memory", *columns), rows)(page)
+    if not main:
+        return
     first, *others = measures
     page.text(f"\nless {first}, with 95 % intervals", style="bold")
     rows = [(name, *(signed(measures[name][each].difference) for each in main)) for name in others]

@@ -188,8 +188,9 @@ def compared(
     budget: int,
     advance: Callable[[], object] = lambda: None,
     stopped: Callable[[], bool] = lambda: False,
-) -> dict[str, dict[str, Measure]]:
-    """Return the measures of methods that learn by rules, and of three baselines.
+) -> tuple[dict[str, dict[str, Measure]], Mapping[str, int]]:
+    """Return the measures of methods that learn by rules and of three baselines, and how many
+    questions each measure has.
 
     The differences are those from the first contestant.
     """
@@ -220,9 +221,10 @@ def compared(
     }
     first = answers[contestants[0].name]
     found = {name: measured(results, first) for name, results in answers.items()}
-    return {
+    shown = {
         name: {key: some[key] for key in MEASURES if key in some} for name, some in found.items()
     }
+    return shown, Counter(name for each in first for name in each.measures)
 
 
 def _text_of(memory: Memory, task: str, scene: str) -> str:

@@ -69,7 +69,10 @@ def test_a_text_is_cut_at_the_budget_and_its_first_ten_files_count() -> None:
 def test_methods_and_baselines_are_compared(tmp_path: Path) -> None:
     split = SESSIONS[:3], [session("mend the parser again", "src/parser.py")]
     who = contestants(["deltamem", "synapse"], {})
-    found = compared(*split, who, load("hashing"), tmp_path, domain="generic", budget=300)
+    found, questions = compared(
+        *split, who, load("hashing"), tmp_path, domain="generic", budget=300
+    )
+    assert questions["edited"] == questions["answered"] == 1
     assert [*found] == ["deltamem", "synapse", "most frequent", "nearest success", "nothing"]
     assert found["deltamem"]["edited"].estimate.value == 1
     assert found["most frequent"]["files"].estimate.value == 1
