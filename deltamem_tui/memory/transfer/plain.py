@@ -13,8 +13,10 @@ from deltamem_tui.bank.disk import files
 from deltamem_tui.bank.node import Node
 from deltamem_tui.bank.tree import Tree
 from deltamem_tui.errors import BankExistsError, UsageError
+from deltamem_tui.memory.episodes.stored_episodes import episodes
 from deltamem_tui.memory.method import method_of
 from deltamem_tui.memory.transfer.skills import fenced
+from deltamem_tui.memory.work.texts import project_of
 from deltamem_tui.text import clean, count_tokens, one_line
 
 _DIGEST_TOKENS = 400
@@ -33,10 +35,17 @@ def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
     project = path.resolve().parent.name
     lines = method_of(bank).digest(bank, _DIGEST_TOKENS, project)
     if not lines:
+        known = [*filter(None, (project_of(each.environment) for each in episodes(bank)))]
+        if known and project not in known:
+            why = "no episode names that folder"
+        else:
+            few = known.count(project) if known else len(bank.episodes)
+            share = "nothing that its episodes share could be counted"
+            why = "it takes three episodes of that folder" if few < 3 else share
         raise UsageError(
             f"nothing here holds for every task in {one_line(project, 60)} yet",
             source=bank.name,
-            hint="it takes three episodes of that folder; name its file with -o FOLDER/AGENTS.md",
+            hint=f"{why}; name its file with -o FOLDER/AGENTS.md",
         )
     if path.is_file() and not path.read_bytes().startswith(_AGENTS_HEADER.encode()):
         raise BankExistsError(

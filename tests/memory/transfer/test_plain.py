@@ -34,6 +34,7 @@ def test_agents_md_says_what_every_task_needs_and_imports_nothing(tmp_path: Path
         (tmp_path / folder).mkdir()
     write_agents_md(bank, tmp_path / "menus" / "AGENTS.md")
     assert "src/prices.py" not in (tmp_path / "menus" / "AGENTS.md").read_text()
-    with pytest.raises(UsageError, match="every task in elsewhere yet"):
+    with pytest.raises(UsageError, match="every task in elsewhere yet") as unknown:
         write_agents_md(bank, tmp_path / "elsewhere" / "AGENTS.md")
+    assert (unknown.value.hint or "").startswith("no episode names that folder")
     assert rest == "Check with: pytest @tests/all\nEdited most: src/prices.py\n```\n"
