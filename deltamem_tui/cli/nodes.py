@@ -93,9 +93,9 @@ def show(invocation: Invocation, bank: options.Bank, node: options.NodeId) -> Re
     def view(page: Page) -> None:
         counts = {name: record.get(name, 0) for name in ("hits", "recalls", "successes")}
         facts = record | {"kind": display.level(found)} | dict(credit.facts)
-        facts["recalled"] = (
-            f"for {counted(counts['recalls'], 'episode')}: {counts['successes']:,} succeeded, "
-            f"{counts['hits']:,} of them with it as the match"
+        facts["matched"] = (
+            f"{counted(counts['recalls'], 'later episode')}: {counts['successes']:,} succeeded, "
+            f"{counts['hits']:,} of them with it as the best match"
         )
         for key, value in record["origin"].items():
             facts[f"origin {key}"] = value if isinstance(value, str) else " ".join(value) or None

@@ -53,7 +53,7 @@ def test_the_detail_says_all_of_a_node(folder: Path) -> None:
         shown = "\n".join(f"{each.title}\n{each.body}" for each in person.trees.readable())
         for words in (
             f"task residual {person.node.id} · success",
-            "depth 2 · 1 child · recalled for 5 later episodes: 4 succeeded, 4 of them with it as",
+            "depth 2 · 1 child · matched 5 later episodes: 4 succeeded, 4 of them with it as",
             "When\nheat some object with a broken microwave",
             "How\nuse the stove",
             f"episode {person.node.origin.trajectory} (outcome: stated)",

@@ -49,12 +49,12 @@ def _heading(tree: str, display: Display, node: Node) -> str:
 
 def _facts(tree: Tree, node: Node) -> str:
     counts = tree.counts(node.id)
-    recalls = f"recalled for {counted(counts.recalls, 'later episode')}: {counts.successes:,} "
-    recalls += f"succeeded, {counts.hits:,} of them with it as the match"
+    recalls = f"matched {counted(counts.recalls, 'later episode')}: {counts.successes:,} "
+    recalls += f"succeeded, {counts.hits:,} of them with it as the best match"
     facts = [
         f"depth {node.depth}",
         counted(len(tree.child_rows(tree.row(node.id))), "child", "children"),
-        recalls if counts.recalls else "never recalled",
+        recalls if counts.recalls else "never matched",
         counted(count_tokens(node.text), "token"),
     ]
     if node.consolidated:

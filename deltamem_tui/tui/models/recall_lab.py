@@ -97,9 +97,9 @@ def why_matched(bank: Bank, found: CollectionRecall | None) -> str:
     title = f"The next, “{_titles(bank, found)[place]}”,"
     if found.matches(following):
         return f"{why} {title} is recalled too."
-    if following.rule != match.rule:
-        above = bank.tree(found.collection).chain(following.node.id)[0]
-        is_kin = match.rule == "kind" and above.id == found.chain[0].id
+    above = bank.tree(found.collection).chain(following.node.id)[0]
+    is_kin = match.rule == "kind" and above.id == found.chain[0].id
+    if following.rule != match.rule and (is_kin or following.score <= match.score):
         reason = "is of this kind, but its names are less similar" if is_kin else "is less similar"
         return f"{why} {title} {reason}."
     if -1 < found.threshold <= following.score and match.rule == "threshold":

@@ -22,7 +22,8 @@ from deltamem_tui.memory.method import display_of, method_of, settings_of
 from deltamem_tui.memory.recall_result import Query, RecallResult
 from deltamem_tui.memory.settings import Settings
 from deltamem_tui.memory.vectors.search import card_of
-from deltamem_tui.text import count_tokens, counted
+from deltamem_tui.memory.work.advice import CHARS
+from deltamem_tui.text import counted
 from deltamem_tui.tui.core.actions import bindings
 from deltamem_tui.tui.core.background import Inquiry, LookupFailed
 from deltamem_tui.tui.core.bank_session import OpenBank
@@ -311,7 +312,7 @@ class RecallScreen(BankScreen):
             pane.show(len(self.bank.tree(tree)), lines, why)
         context = given.context if given else ""
         self.main_pane.border_title = Content(
-            f"context · {counted(count_tokens(context), 'token')}"
+            f"context · {counted(len(context) // CHARS, 'token')}"
         )
         self.main_pane.show(_folded(context or self._first_step() or NOTHING_RECALLED))
         self._follow()
@@ -434,5 +435,5 @@ def _folded(context: str) -> list[Section]:
     """Return a context with what was learnt first, and what stands around it last and quiet."""
     if not (header := _HEADER.match(context)):
         return [Section("", context)]
-    before = Section("Before that, the agent reads", header[0].rstrip(), quiet=True)
+    before = Section("The agent reads before it", header[0].rstrip(), quiet=True)
     return [Section("", context[header.end() :]), before]
