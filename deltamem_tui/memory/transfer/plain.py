@@ -35,13 +35,10 @@ def write_agents_md(bank: Bank, path: Path, *, replace: bool = False) -> None:
     project = path.resolve().parent.name
     lines = method_of(bank).digest(bank, _DIGEST_TOKENS, project)
     if not lines:
-        known = [*filter(None, (project_of(each.environment) for each in episodes(bank)))]
-        if known and project not in known:
-            why = "no episode names that folder"
-        else:
-            few = known.count(project) if known else len(bank.episodes)
-            share = "nothing that its episodes share could be counted"
-            why = "it takes three episodes of that folder" if few < 3 else share
+        known = [project_of(each.environment) for each in episodes(bank)]
+        own = known.count(project) if any(known) else len(known)
+        few = "it takes three episodes of that folder" if own else "no episode names that folder"
+        why = few if own < 3 else "its episodes share no file or check"
         raise UsageError(
             f"nothing here holds for every task in {one_line(project, 60)} yet",
             source=bank.name,
