@@ -287,10 +287,13 @@ def is_earlier(earlier: Trajectory, later: Trajectory) -> bool:
 
     All that was done is the beginning of the later one. Calls may have been answered since, the
     last answer may have gone on, and the agent's last words may have become the thought before its
-    next call. An episode of which the log says how it ended went on no further.
+    next call. An episode of which the log says how it ended went on no further. Of two texts of one
+    session, the shorter is the earlier one.
     """
     if earlier.outcome.source == "stated" and earlier.outcome.known:
         return False
+    if session_of(earlier).startswith(_RENDERED) and session_of(earlier) == session_of(later):
+        return _extent(earlier) < _extent(later)
     if earlier.task != later.task or not 0 < len(earlier.steps) <= len(later.steps):
         return False
     if earlier.source.format == later.source.format == _RENDERED:
@@ -301,6 +304,14 @@ def is_earlier(earlier: Trajectory, later: Trajectory) -> bool:
     return all(map(_goes_on, before, later.steps)) and (
         _goes_on(last, after) or _leads_to(last, after)
     )
+
+
+# A text of a session, which SpecStory writes anew in the style of its version.
+_RENDERED = "transcript "
+
+
+def _extent(episode: Trajectory) -> tuple[int, int, str]:
+    return len(episode.steps), len(episode.searchable), episode.id
 
 
 def _goes_on(step: Step, later: Step) -> bool:

@@ -8,6 +8,7 @@ from collections import Counter
 from deltamem_tui.trajectory.model import Trajectory
 
 _PATH = re.compile(r"(?<![\w@:/.~$%-])(?:~?/|\.{1,2}/)?(?:[\w.@+-]+/)*[\w.@+-]*\w(?![\w/(])")
+_WINDOWS = re.compile(r"[A-Za-z]:[\\/][^\n:*?\"<>|;]{1,250}")  # as a whole, for it may have blanks
 _SUFFIX = re.compile(r"\.([A-Za-z][A-Za-z0-9]{0,11})$")
 # Endings of files; any other dotted word without a folder may be a name of code.
 _ENDINGS = """
@@ -36,7 +37,7 @@ _PASSING = re.compile(
     r"|\.(?!github\b|gitlab|circleci|golangci|eslint|pre-commit|gitignore|editorconfig)[a-z]\w*)(?:/|$)"
 )
 FOLDER = re.compile(r"(?:[Ww]orking directory|[Cc]wd|[Ww]orkspace)[^\w~/]{1,3}((?:/|~)[^\s\"'<>]+)")
-_HOME = re.compile(r"^/(?:Users|home)/[\w.-]+/")
+_HOME = re.compile(r"^(?:[A-Za-z]:)?/(?:Users|home)/[\w.-]+/")
 _LENGTH = 120
 
 
@@ -45,6 +46,8 @@ def paths_in(text: str, most: int = 100_000) -> list[str]:
 
     Of a text of more than `most` characters only whole words of its beginning are read.
     """
+    if _WINDOWS.fullmatch(text) and is_file(path := text.replace("\\", "/")):
+        return [path]
     if len(text) > most:
         text = text[:most].rpartition(" ")[0]
     found = (path.strip("`'\"@") for path in _PATH.findall(text))

@@ -121,9 +121,9 @@ def _opened(turn: Event) -> Iterator[Event]:
     if kind != "agent":
         yield turn
         return
-    about = as_text(row.get("about")).split()
+    about = as_text(row.get("about")).removeprefix("model ").split()
     # A date alone, or the model's name before it.
-    model = about[0] if about and not about[0][:4].isdigit() else ""
+    model = about[0].rstrip(",") if about and not about[0][:4].isdigit() else ""
     yield from specstory.parts_of(_said(turn))
     yield "agent", {"text": "", "model": model}
 

@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from deltamem_tui.bank.bank import Bank
@@ -122,6 +123,21 @@ def session(*actions: str, task: str = "1 0.2 0", **facts: Any) -> Trajectory:
         metadata={"id": "s1"},
         **facts,
     )
+
+
+def test_of_two_texts_of_one_session_the_longer_counts(tmp_path: Path) -> None:
+    short, long = (
+        msgspec.structs.replace(each, source=LogSource("s.md", format="transcript"))
+        for each in (session("a", task="as one wrote it"), session("x", "y"))
+    )
+    for number, order in enumerate(([short, long], [long, short])):
+        bank = new_bank(tmp_path / f"bank{number}")
+        for each in order:
+            take_in(bank, [each])
+        assert [len(each.steps) for each in waiting(bank)] == [2]
+        both = new_bank(tmp_path / f"both{number}")
+        take_in(both, order)
+        assert [len(each.steps) for each in waiting(both)] == [2]
 
 
 def test_what_others_were_built_on_stays(tmp_path: Path) -> None:
