@@ -46,7 +46,7 @@ class Arrival(Struct, frozen=True, gc=False):
 
     Attributes:
         line: Its record as one line of JSON, newline included.
-        given: Whether the user's file says that it was a success; None if that is silent.
+        given: Whether the user says that it was a success; None if that is not said.
         for_all: Whether its outcome is the user's one word for all that state none.
     """
 
@@ -100,14 +100,13 @@ class ImportReport:
             episodes were first read as.
         sources: How many outcomes came from each source, of a duplicate the one that counts.
         changed: How many outcomes became their opposite.
-        kept: How many that a person gave stayed against the user's one word for all.
         without_outcome: How many came into the bank without an outcome.
         refused: How many records were.
         entries: An entry for every episode, in order, if they are `listed`.
         rejected: The first records that were refused, as `notices` has the first notices.
         named: Those of the user's ids that name an episode that was read; others are `unmatched`.
-        disputed: The ids of those episodes, in order, that keep another outcome than the user's
-            file gives them, since their log states it.
+        disputed: The ids of those episodes, in order, that keep another outcome than the user
+            gives now, since their log states it or a person gave it.
         reasons: Why outcomes are unknown, of the episodes that came into the bank without one.
         receipts_added: How many episodes have receipts now that the bank did not know.
     """
@@ -121,7 +120,6 @@ class ImportReport:
     successes: int = 0
     failures: int = 0
     changed: int = 0
-    kept: int = 0
     without_outcome: int = 0
     steps: int = 0
     redactions: Counter[str] = field(default_factory=Counter)
@@ -147,7 +145,6 @@ class ImportReport:
         self.successes += outcome.success is True
         self.failures += outcome.success is False
         self.changed += before.known and before.success != outcome.success
-        self.kept += arrival.for_all and is_known and found.outcome.success != outcome.success
         self.without_outcome += outcome.success is None and not is_known
         self.steps += len(found.steps)
         self.redactions.update(arrival.redactions)
@@ -210,7 +207,6 @@ def view_import(found: ImportReport, outcomes_name: str = "") -> ReportView:
         "grown": found.count("grown"),
         "updated": found.count("updated"),
         "changed": found.changed,
-        "kept": found.kept,
         "duplicates": found.count("duplicate"),
         "rejected": found.refused,
         "left_out": {
@@ -295,9 +291,8 @@ def _notes(found: ImportReport, outcomes_name: str) -> Iterator[ReportNote]:
         yield ReportNote(f"nothing was written: this was a dry run, which would import {would}")
     yield from _notices(found, _NOTICES)
     if count := len(found.disputed):
-        state = counted(count, "episode states", "episodes state")
-        keep = "it keeps" if count == 1 else "they keep"
-        yield ReportNote(f"{state} another outcome than {outcomes_name}: {keep} it")
+        keep = counted(count, "episode keeps", "episodes keep")
+        yield ReportNote(f"{keep} what its log or a person said, not what {outcomes_name} says")
     if count := len(found.unmatched):
         name = outcomes_name
         which = counted(count, f"id of {name} matches", f"ids of {name} match")
@@ -309,10 +304,6 @@ def _outcome_notes(found: ImportReport) -> Iterator[ReportNote]:
     if found.changed:
         changed = counted(found.changed, "outcome was", "outcomes were")
         yield ReportNote(f"{changed} changed: the later statement counts")
-    if found.kept:
-        keep = counted(found.kept, "episode keeps", "episodes keep")
-        hint = "`deltamem episode outcome` or a file of outcomes changes it"
-        yield ReportNote(f"{keep} the outcome that a person gave", hint)
     if waiting := found.without_outcome:
         hint = "import again with `--outcome FILE`, or `deltamem episode judge` asks a model"
         episodes = counted(waiting, "episode has", "episodes have")

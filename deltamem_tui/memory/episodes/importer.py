@@ -288,6 +288,7 @@ def _arrival(
         named.update(outcomes.names(trajectory))
         given = outcomes.verdict_on(trajectory)
         trajectory = outcomes.apply(trajectory)
+        given = trajectory.outcome.success if for_all else given
     line = to_line(trajectory)
     if len(line) > LINE_LIMIT:
         return RecordError(

@@ -21,7 +21,7 @@ nim nix org otf parquet patch pb pbxproj pdb pdf pem php pl plist pm png po pony
 properties proto ps1 psd psm1 py pyc pyi pyx rb resx rs rst s sass sbt scala scss sh sln slnx snap
 so sol sql sqlite sqlite3 storyboard styl svelte svg swift tar tcl tex tf tfvars tgz tif tiff tmpl
 toml ts tsv tsx ttf txt v vb vbproj vim vue wasm wav webm webmanifest webp whl woff woff2 xcconfig
-xib xls xlsx xml xsd xsl xslt yaml yml zig zip zsh
+xib xls xlsx xml xsd xsl xslt yaml yml zig zip zsh f90 lisp rkt scm sv vhd coffee
 """
 _KNOWN = frozenset(_ENDINGS.split())
 _CODE = re.compile(
