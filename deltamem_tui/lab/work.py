@@ -24,6 +24,7 @@ from deltamem_tui.lab.result import Measure, measured
 from deltamem_tui.memory.banks import create_bank
 from deltamem_tui.memory.method import RulesExtractor
 from deltamem_tui.memory.vectors.search import EmbeddingCache
+from deltamem_tui.memory.work.advice import CHARS
 from deltamem_tui.memory.work.facts import facts_of
 from deltamem_tui.memory.work.paths import paths_in
 from deltamem_tui.text import distinct
@@ -41,9 +42,6 @@ MEASURES: Mapping[str, str] = {
     "tokens": "tokens of the text, four characters each",
 }
 """The measures and their meaning, in the order in which they are shown."""
-
-CHARACTERS = 4
-"""Characters of a token."""
 
 _FILES = ("edited", "read", "folders", "checks")
 _FIRST = 10
@@ -98,7 +96,7 @@ class WorkQuestions:
         results = []
         for episode, needs in self._asked:
             advance()
-            text = recall(episode.task, scene_of(episode))[: budget * CHARACTERS]
+            text = recall(episode.task, scene_of(episode))[: budget * CHARS]
             measures = self._measures(text, episode, needs)
             results.append(TrialResult(episode.id, "", measures))
         return results
@@ -134,7 +132,7 @@ class WorkQuestions:
             right = len({*shown} & {*wanted["terms"]})
             found["terms"] = 2 * right / (len(shown) + len(wanted["terms"]))
         found["answered"] = float(bool(text.strip()))
-        found["tokens"] = len(text) / CHARACTERS
+        found["tokens"] = len(text) / CHARS
         return found
 
 
