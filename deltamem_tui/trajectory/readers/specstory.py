@@ -41,7 +41,7 @@ _ABOUT_FILES = re.compile(r"read|write|edit|replace|patch|create|view", re.IGNOR
 _FILE = re.compile(
     r"• (?:Edit|Read) file: ([^\n<]{1,500})|"
     r"^(?:Path: |\*\*(?:Update|Add|Delete): | )?`([^`\n]{1,500})`"
-    r"|^\s*<summary>[^\n`]{1,80}`([^`\n]{1,500})`</summary>",
+    r"|<summary>[^\n`]{1,80}`([^`\n]{1,500})`</summary>",
     re.MULTILINE,
 )
 _TOLD = re.compile(
