@@ -82,6 +82,12 @@ def _ends(line: str, mark: str) -> bool:
     return line.rstrip().endswith(mark) and (mark == _THOUGHT or line.startswith("<"))
 
 
+def _next(found: Sequence[int], start: int) -> int:
+    """Return the first of some lines from a start on; -1 if there is none."""
+    place = bisect_left(found, start)
+    return found[place] if place < len(found) else -1
+
+
 def _words(lines: Sequence[str]) -> str:
     return "\n".join(line for line in lines if line.strip() != "---").strip()
 
@@ -91,42 +97,41 @@ def _part(
 ) -> tuple[int, list[Event]]:
     """Return the last line of the part that begins at a line, and its events; none for words."""
     line = lines[at]
-
-    def until(found: Sequence[int], start: int = at) -> int:
-        place = bisect_left(found, start)
-        return found[place] if place < len(found) else -1
-
-    if line.startswith("<think>") and (end := until(ends[_THOUGHT])) >= 0:
+    if line.startswith("<think>") and (end := _next(ends[_THOUGHT], at)) >= 0:
         thought = "\n".join(lines[at : end + 1]).removeprefix("<think>").strip()
         return end, [("thought", {"text": _FOLDED.sub("", thought.removesuffix(_THOUGHT))})]
-    if line.startswith("<tool-use") and (end := until(ends[_CALL])) >= 0:
+    if line.startswith("<tool-use") and (end := _next(ends[_CALL], at)) >= 0:
         about, _, first = line.partition(">")
         body = "\n".join([first, *lines[at + 1 : end]])
         return end, [*_call({f["key"]: f["value"] for f in _NAMED.finditer(about)}, body)]
-    if line.strip() == "<details>" and (end := until(ends["</details>"])) >= 0:
+    if line.strip() == "<details>" and (end := _next(ends["</details>"], at)) >= 0:
         asked = _FOLDED.sub("", lines[at + 1].replace("<summary>", "").replace("</summary>", ""))
         tool = "list_directory" if asked.strip().startswith("Listed") else "codebase_search"
         return end, _called(tool, asked.strip(), "\n".join(lines[at + 2 : end]).strip())
     if read := _READ.fullmatch(line.strip()):
         return at, _called("read_file", {"path": read["path"]}, "")
     if line == "```diff" and at > 1 and lines[at - 2] == "---":
-        end = at
-        while lines[end : end + 1] == ["```diff"] and (close := until(fences, end + 1)) >= 0:
-            end = close + 2
-        words = next(
-            (each for each in reversed(lines[max(0, at - 8) : at - 2]) if each.strip()), ""
-        )
-        named = {*_NAMES.findall(words)}
-        path = {"path": named.pop()} if len(named) == 1 else {}
-        block = "\n".join(lines[at : end - 1])
-        if end > at and not "".join(lines[end - 1 : end + 1]).strip(" -"):
-            return end - 2, _called("edit_file", {**path, "diff": block} if path else block, "")
-    close = until(fences, at + 1) if _SHELL.fullmatch(line) else -1
-    start = until(fences, close + 1) if close >= 0 else -1
-    end = until(fences, start + 1) if start >= 0 else -1
-    if end >= 0 and not "".join(lines[close + 1 : start][:3]).strip() and start - close < 4:
-        return end, _ran("\n".join(lines[at + 1 : close]), lines[start + 1 : end])
-    return at, []
+        return _edit(lines, at, fences)
+    if not _SHELL.fullmatch(line) or (close := _next(fences, at + 1)) < 0:
+        return at, []
+    start = _next(fences, close + 1)
+    end = _next(fences, start + 1) if 0 <= start < close + 4 else -1
+    if end < 0 or "".join(lines[close + 1 : start]).strip():
+        return at, []
+    return end, _ran("\n".join(lines[at + 1 : close]), lines[start + 1 : end])
+
+
+def _edit(lines: Sequence[str], at: int, fences: Sequence[int]) -> tuple[int, list[Event]]:
+    """Read blocks of changes between rules as one edit, of the file that the words before name."""
+    end = at
+    while lines[end : end + 1] == ["```diff"] and (close := _next(fences, end + 1)) >= 0:
+        end = close + 2
+    if end == at or "".join(lines[end - 1 : end + 1]).strip(" -"):
+        return at, []
+    before = (each for each in reversed(lines[max(0, at - 8) : at - 2]) if each.strip())
+    named, block = {*_NAMES.findall(next(before, ""))}, "\n".join(lines[at : end - 1])
+    given = {"path": named.pop(), "diff": block} if len(named) == 1 else block
+    return end - 2, _called("edit_file", given, "")
 
 
 def _ran(command: str, printed: Sequence[str]) -> list[Event]:
