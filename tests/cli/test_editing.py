@@ -51,7 +51,7 @@ def test_texts_are_changed_by_field(home: Program) -> None:
     assert home("edit", "home", first[0], "done when=It is warm.", "How=Wait.").code == 0
     assert "It is warm." in (shown := home("show", "home", first[0]).out)
     assert "Wait." in shown
-    assert re.search(r"recalled\tfor \d+ episodes?: \d+ succeeded, \d+ of them with it", shown)
+    assert re.search(r"matched\t\d+ later episodes?: \d+ succeeded, \d+ of them with it", shown)
 
 
 def test_nodes_are_relabelled_moved_joined_deleted_and_all_of_it_undone(home: Program) -> None:
