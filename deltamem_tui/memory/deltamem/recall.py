@@ -140,7 +140,7 @@ def is_counted(settings: Parameters, domain: Domain) -> bool:
 
 
 def notes_of_scene(tree: Tree, question: TreeQuestion) -> list[Node]:
-    """Return what was written of the very scene, in order of birth; none where it is no text."""
+    """Return what was written of the very scene, in order of birth; none if it has no text."""
     return nodes_with_key(tree, question.text, question.vector) if question.exact else []
 
 

@@ -70,7 +70,7 @@ _CHECKS = listed(
     "tsc jest vitest fmt gofmt runtests validate golangci nox ctest rspec unittest phpunit phpstan "
     "rubocop assemble analyze msbuild pre-commit"
 )
-# The last ones are no programs, or one that looks at files.
+# `test` alone looks at files, and the words from `check` on name no program.
 _NO_CHECKS = listed("git cd echo find grep ls cat check lint tests build verify validate vet test")
 _OWN = re.compile(r"(?:mcp_+)?deltamem[._-]")  # a memory asked is no work
 # Variables that a command runs with, and that hold no secret.
@@ -339,7 +339,7 @@ def _is_again(act: Act, later: Act) -> bool:
     own, others = set(act.text.split()), set(later.text.split())
     if act.form != "command" or later.tool != act.tool:
         return len(own & others) * 2 >= len(own)
-    own -= {act.tool}  # `git add` is no other way to do `git commit`
+    own -= {act.tool}  # `git add` does not do what `git commit` did not
     lines = (simple_commands(each.text[:PARSED]) for each in (act, later))
     heads, others_heads = ({_head(words, words[0]) for words in line} for line in lines)
     return len(own & others) * 2 >= len(own) and not heads.isdisjoint(others_heads)

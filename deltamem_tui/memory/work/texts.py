@@ -197,7 +197,7 @@ def is_correction(words: str) -> bool:
 
 
 def is_rule(words: str, before: str = "") -> bool:
-    """Return whether words correct what was done, and are no question or answer to one `before`."""
+    """Return whether words correct what was done, and neither ask nor answer what was `before`."""
     asks = _QUESTION.fullmatch(words) or before.rstrip("*_ )\n").endswith("?")
     if asks and not _NO.search(words):
         return False

@@ -11,13 +11,11 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping, Sequence
 from html import unescape
-from typing import Any
 from urllib.parse import unquote
 
-import orjson
-
-from deltamem_tui.trajectory.readers.coding import shell_answer
+from deltamem_tui.trajectory.readers.coding import exit_status, shell_answer
 from deltamem_tui.trajectory.readers.events import Event
+from deltamem_tui.trajectory.readers.shapes import as_mapping, as_text, unfolded
 
 TURN = re.compile(
     r"^_\*\*(?P<who>User|Agent|Assistant)(?: - sidechain)?(?: \((?P<about>[^)]*)\))?"
@@ -55,6 +53,7 @@ _SHELL = re.compile(r"```(?:bash|sh|shell|zsh|console|powershell|pwsh)\s*")
 _READ = re.compile(r"Read file: (?P<path>\S.*)")
 _SHELL_TOOL = re.compile(r"bash|shell|terminal|command|exec", re.IGNORECASE)
 _THOUGHT, _CALL = "</think>", "</tool-use>"
+_ENDS = (_THOUGHT, _CALL, "</details>")
 
 
 def parts_of(text: str) -> Iterator[Event]:
@@ -73,9 +72,6 @@ def parts_of(text: str) -> Iterator[Event]:
             said.clear()
         at = stop + 1
     yield "agent", {"text": _words(said)}
-
-
-_ENDS = (_THOUGHT, _CALL, "</details>")
 
 
 def _ends(line: str, mark: str) -> bool:
@@ -181,35 +177,23 @@ def _inputs(lines: Sequence[str]) -> tuple[dict[str, str], str]:
 
 def _stated(tool: str, body: str) -> list[Event]:
     """Return a call whose parameters and result are JSON under their names."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     what, block = "", list[str]()
     for line in body.split("\n"):
         if heading := _STATED.fullmatch(line):
             what, block = heading["what"], [heading["rest"]]
         elif what and line.rstrip() == "```" and block:
-            found.setdefault(what, _json("\n".join(block)))
+            found.setdefault(what, unfolded(unescape("\n".join(block).strip())))
             what = ""
         elif not line.startswith("```"):
             block.append(line)
-    given, result = (_dict(found.get(name)) for name in ("Parameters", "Result"))
-    command = _dict(given.get("commandLine")).get("original")
+    given, result = (as_mapping(found.get(name)) for name in ("Parameters", "Result"))
+    command = as_mapping(given.get("commandLine")).get("original")
     arguments = {"command": command} if isinstance(command, str) else dict(given)
-    printed = _dict(given.get("terminalCommandOutput")).get("text")
-    exit_code = _dict(given.get("terminalCommandState")).get("exitCode")
-    answer = printed or result.get("pastTenseMessage") or ""
-    status = "" if exit_code is None else "error" if exit_code else "ok"
-    return _called(tool, arguments, answer if isinstance(answer, str) else "", status)
-
-
-def _json(text: str) -> object:
-    try:
-        return orjson.loads(unescape(text))
-    except orjson.JSONDecodeError:
-        return None
-
-
-def _dict(value: object) -> dict[str, Any]:
-    return value if isinstance(value, dict) else {}
+    printed = as_mapping(given.get("terminalCommandOutput")).get("text")
+    ended = exit_status(as_mapping(given.get("terminalCommandState")).get("exitCode"))
+    answer = as_text(printed or result.get("pastTenseMessage"))
+    return _called(tool, arguments, answer, ended or "")
 
 
 def _typed(tool: str, body: str) -> list[Event]:
